@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { type HttpExchange, judgeAttempt } from './attempt-outcome.ts';
+
+const now = Date.UTC(2026, 0, 1);
+const context = { now, timeoutMs: 10_000 };
+
+function answered(statusCode: number, retryAfter?: string) {
+  return judgeAttempt(
+    { kind: 'response', statusCode, retryAfter, bodyHead: new Uint8Array(0), latencyMs: 12 },
+    context,
+  );
+}
+
+type Broken = Extract<HttpExchange, { kind: 'error' }>;
+
+function broken(phase: Broken['phase'], code: string, message = '', latencyMs = 12.7) {
+  return judgeAttempt({ kind: 'error', phase, code, message, latencyMs }, context);
+}
+
+describe('an answer', () => {
+  it.each([200, 201, 202, 204, 299])('of %i is delivered', (statusCode) => {
+    expect(answered(statusCode)).toEqual({ kind: 'delivered', statusCode });
+  });
+
+  it('of 410 is gone', () => {
+    expect(answered(410, '60')).toEqual({ kind: 'gone', statusCode: 410, error: 'HTTP 410' });
+  });
+
+  it.each([301, 302, 303, 307, 308])('of %i is a redirect that is not followed', (statusCode) => {
+    expect(answered(statusCode)).toEqual({
+      kind: 'failed',
+      statusCode,
+      error: `redirect ${statusCode} not followed`,
+    });
+  });
+
+  it.each([101, 199, 300, 304, 400, 401, 404, 409, 429, 500, 503, 599, 999, 0, -1])(
+    'of %i failed',
+    (statusCode) => {
+      expect(answered(statusCode)).toEqual({ kind: 'failed', statusCode, error: `HTTP ${statusCode}` });
+    },
+  );
+
+  it('of no number at all failed', () => {
+    expect(answered(Number.NaN)).toMatchObject({ kind: 'failed', error: 'HTTP NaN' });
+  });
+});
+
+describe('Retry-After', () => {
+  it.each([429, 503])('counts on %i, in seconds or as a date', (statusCode) => {
+    expect(answered(statusCode, '120')).toMatchObject({ kind: 'failed', retryAfterMs: 120_000 });
+    expect(answered(statusCode, 'Thu, 01 Jan 2026 00:01:00 GMT')).toMatchObject({ retryAfterMs: 60_000 });
+    expect(answered(statusCode, '0')).toMatchObject({ retryAfterMs: 0 });
+  });
+
+  it.each([200, 301, 400, 410, 500, 502])('does not count on %i', (statusCode) => {
+    expect(answered(statusCode, '120')).not.toHaveProperty('retryAfterMs');
+  });
+
+  it.each(['', '-1', 'soon', '9'.repeat(1_000), '1, 2'])('does not count when it is %j', (value) => {
+    expect(answered(503, value)).not.toHaveProperty('retryAfterMs');
+  });
+});
+
+describe('an exchange that broke off', () => {
+  it.each([
+    ['headers', 'TIMEOUT', 'timed out after 10000 ms waiting for headers'],
+    ['connect', 'TIMEOUT', 'timed out after 10000 ms connecting'],
+    ['body', 'TIMEOUT', 'timed out after 10000 ms reading the response body'],
+    ['dns', 'TIMEOUT', 'timed out after 10000 ms looking up the host name'],
+    ['tls', 'TIMEOUT', 'timed out after 10000 ms in the TLS handshake'],
+    ['connect', 'ETIMEDOUT', 'timed out after 13 ms connecting'],
+    ['connect', 'UND_ERR_CONNECT_TIMEOUT', 'timed out after 13 ms connecting'],
+    ['headers', 'UND_ERR_HEADERS_TIMEOUT', 'timed out after 13 ms waiting for headers'],
+    ['connect', 'ECONNREFUSED', 'connection refused'],
+    ['headers', 'ECONNRESET', 'connection reset waiting for headers'],
+    ['socket', 'EPIPE', 'connection closed by the endpoint sending the request'],
+    ['body', 'UND_ERR_SOCKET', 'connection closed by the endpoint reading the response body'],
+    ['dns', 'ENOTFOUND', 'host name not found'],
+    ['tls', 'CERT_HAS_EXPIRED', 'TLS certificate has expired'],
+    ['tls', 'ERR_TLS_CERT_ALTNAME_INVALID', 'TLS certificate is for another host name'],
+    ['headers', 'ABORTED', 'given up by the relay'],
+    ['headers', 'HPE_INVALID_CONSTANT', 'response is not valid HTTP'],
+  ] as const)('in phase %s with %s failed: %s', (phase, code, error) => {
+    expect(broken(phase, code, 'some noise that differs each time')).toEqual({
+      kind: 'failed',
+      statusCode: null,
+      error,
+    });
+  });
+
+  it('for a refused address says why', () => {
+    expect(
+      broken('policy', 'EPOLICY', 'x.example resolves to 10.0.0.1, which is a private address'),
+    ).toMatchObject({
+      error: 'not allowed: x.example resolves to 10.0.0.1, which is a private address',
+    });
+    expect(broken('policy', 'EPOLICY')).toMatchObject({ error: 'not allowed: EPOLICY' });
+  });
+
+  it('for an unknown cause keeps code and message', () => {
+    expect(broken('tls', 'EPROTO', 'wrong version number')).toMatchObject({
+      error: 'error in the TLS handshake: EPROTO wrong version number',
+    });
+    expect(broken('socket', '', '')).toMatchObject({ error: 'error sending the request:' });
+  });
+
+  it('makes a hostile message short and storable', () => {
+    const outcome = broken('headers', 'EWEIRD', `\x1b[31m\0\r\n\ud800${'x'.repeat(1_000_000)}`);
+    if (outcome.kind !== 'failed') throw new Error(outcome.kind);
+    expect(outcome.error.length).toBeLessThanOrEqual(300);
+    expect(outcome.error).not.toMatch(/\p{Cc}/u);
+    expect(outcome.error.isWellFormed()).toBe(true);
+  });
+
+  it('stays well-formed when it is cut in the middle of a character', () => {
+    for (const fill of ['🦊', 'x🦊']) {
+      const outcome = broken('headers', 'EWEIRD', fill.repeat(1_000));
+      if (outcome.kind !== 'failed') throw new Error(outcome.kind);
+      expect(outcome.error.isWellFormed()).toBe(true);
+    }
+  });
+});

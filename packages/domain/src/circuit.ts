@@ -1,0 +1,46 @@
+/**
+ * Keeps callers from waiting, each in turn, for a store that does not answer: after a failure it opens for a while, then
+ * lets one trial through at a time; a trial that succeeds closes it, one that fails opens it for twice as long.
+ */
+export class Circuit {
+  #openUntil: number | undefined;
+  #openForMs: number;
+  #trialUntil = 0;
+  readonly #firstOpenMs: number;
+  readonly #longestOpenMs: number;
+  readonly #trialMs: number;
+
+  /** `trialMs`: how long a trial may stay undecided before another is let through. */
+  constructor(options: { firstOpenMs: number; longestOpenMs: number; trialMs: number }) {
+    this.#firstOpenMs = options.firstOpenMs;
+    this.#longestOpenMs = options.longestOpenMs;
+    this.#trialMs = options.trialMs;
+    this.#openForMs = options.firstOpenMs;
+  }
+
+  /** Whether this caller may try. A caller that is let through must report `succeeded` or `failed`. */
+  allows(now: number): boolean {
+    if (this.#openUntil === undefined) return true;
+    if (now < this.#openUntil || now < this.#trialUntil) return false;
+    this.#trialUntil = now + this.#trialMs;
+    return true;
+  }
+
+  get isOpen(): boolean {
+    return this.#openUntil !== undefined;
+  }
+
+  succeeded(): void {
+    this.#openUntil = undefined;
+    this.#openForMs = this.#firstOpenMs;
+    this.#trialUntil = 0;
+  }
+
+  /** Failures of callers that were let through before it opened do not lengthen the wait. */
+  failed(now: number): void {
+    if (this.#openUntil !== undefined && this.#trialUntil === 0) return;
+    this.#openUntil = now + this.#openForMs;
+    this.#openForMs = Math.min(this.#openForMs * 2, this.#longestOpenMs);
+    this.#trialUntil = 0;
+  }
+}

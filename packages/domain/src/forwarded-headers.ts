@@ -1,0 +1,76 @@
+/** Headers that belong to one connection (RFC 9110, 7.6.1), or that the next request makes anew. */
+export const connectionHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Headers whose value alone lets its bearer in: taken off on receipt, never stored, queued or logged. Lower case. */
+export const credentialHeaders: ReadonlySet<string> = new Set([
+  'api-key',
+  'apikey',
+  'authorization',
+  'cf-access-client-secret',
+  'cf-access-jwt-assertion',
+  'cookie',
+  'cookie2',
+  'ocp-apim-subscription-key',
+  'private-token',
+  'proxy-authorization',
+  'set-cookie',
+  'verif-hash',
+  'x-access-token',
+  'x-amz-security-token',
+  'x-amzn-oidc-accesstoken',
+  'x-amzn-oidc-data',
+  'x-api-key',
+  'x-api-secret',
+  'x-api-token',
+  'x-auth',
+  'x-auth-token',
+  'x-authorization',
+  'x-callback-token',
+  'x-client-secret',
+  'x-forwarded-access-token',
+  'x-forwarded-authorization',
+  'x-functions-key',
+  'x-gitlab-token',
+  'x-goog-channel-token',
+  'x-goog-iap-jwt-assertion',
+  'x-secret',
+  'x-secret-key',
+  'x-secret-token',
+  'x-telegram-bot-api-secret-token',
+  'x-token',
+  'x-webhook-secret',
+  'x-webhook-token',
+]);
+
+/**
+ * The headers of a webhook that are kept and forwarded, as ordered pairs in the sender's spelling, out of Node's
+ * `rawHeaders`: all but those of the connection (also any that `Connection` names) and the credentials.
+ */
+export function keepHeaders(rawHeaders: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [];
+  const named = new Set<string>();
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    const value = rawHeaders[i + 1]!;
+    const lowerCaseName = name.toLowerCase();
+    if (lowerCaseName === 'connection') {
+      for (const option of value.split(',')) named.add(option.trim().toLowerCase());
+    }
+    if (connectionHeaders.has(lowerCaseName) || credentialHeaders.has(lowerCaseName)) continue;
+    pairs.push([name, value]);
+  }
+  return named.size === 0 ? pairs : pairs.filter(([name]) => !named.has(name.toLowerCase()));
+}

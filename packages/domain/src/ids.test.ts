@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { deliveryId, isUuid, newId, timeOfId, uuidv7 } from './ids.ts';
+
+const rfcTimeMs = 1_645_557_742_000;
+const rfcRandom = Uint8Array.from([0x0c, 0xc3, 0x18, 0xc4, 0xdc, 0x0c, 0x0c, 0x07, 0x39, 0x8f]);
+const rfcId = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
+const endpointId = '018f22e2-79b0-7cc3-98c4-dc0c0c07398f';
+const replayId = '019f22e2-79b0-7cc3-98c4-dc0c0c07398f';
+
+describe('uuidv7', () => {
+  it('makes the example of RFC 9562, appendix A.6', () => {
+    expect(uuidv7(rfcTimeMs, rfcRandom)).toBe(rfcId);
+  });
+
+  it('sets version and variant whatever the random bytes are', () => {
+    for (const fill of [0, 255]) {
+      expect(uuidv7(0, new Uint8Array(10).fill(fill))).toMatch(/^0{8}-0{4}-7...-[89ab]...-/);
+    }
+  });
+
+  it('sorts by time as text', () => {
+    const late = new Uint8Array(10);
+    const early = new Uint8Array(10).fill(255);
+    expect(uuidv7(1_000, early) < uuidv7(1_001, late)).toBe(true);
+  });
+
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 48])('refuses the time %s', (time) => {
+    expect(() => uuidv7(time, rfcRandom)).toThrow(RangeError);
+  });
+
+  it('refuses too few and too many random bytes', () => {
+    expect(() => uuidv7(1, new Uint8Array(9))).toThrow(RangeError);
+    expect(() => uuidv7(1, new Uint8Array(16))).toThrow(RangeError);
+  });
+
+  it('leaves the random bytes it was given alone', () => {
+    const random = Uint8Array.from(rfcRandom);
+    uuidv7(rfcTimeMs, random);
+    expect(random).toEqual(rfcRandom);
+  });
+});
+
+describe('newId', () => {
+  it('carries exactly the time it was made for', () => {
+    expect(timeOfId(newId(rfcTimeMs))).toBe(rfcTimeMs);
+  });
+
+  it('carries the present when no time is given', () => {
+    const before = Date.now();
+    const time = timeOfId(newId());
+    expect(time).toBeGreaterThanOrEqual(before);
+    expect(time).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('never repeats, also past the end of its pool of randomness', () => {
+    const ids = Array.from({ length: 5_000 }, () => newId(rfcTimeMs));
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe('timeOfId', () => {
+  it.each([0, 1, rfcTimeMs, 2 ** 48 - 1])('reads back the time %i', (time) => {
+    expect(timeOfId(uuidv7(time, rfcRandom))).toBe(time);
+  });
+
+  it('reads upper case', () => {
+    expect(timeOfId(rfcId.toUpperCase())).toBe(rfcTimeMs);
+  });
+
+  it.each(['', 'x', '00000000-0000-4000-8000-000000000000', `${rfcId}\n`, rfcId.replaceAll('-', '')])(
+    'refuses %j, which is no UUIDv7',
+    (text) => {
+      expect(() => timeOfId(text)).toThrow(RangeError);
+    },
+  );
+});
+
+describe('isUuid', () => {
+  it('accepts any version in any case', () => {
+    expect(isUuid(rfcId)).toBe(true);
+    expect(isUuid(rfcId.toUpperCase())).toBe(true);
+    expect(isUuid('00000000-0000-0000-0000-000000000000')).toBe(true);
+    expect(isUuid('ffffffff-ffff-ffff-ffff-ffffffffffff')).toBe(true);
+  });
+
+  it.each([
+    '',
+    ' ',
+    `${rfcId}\n`,
+    ` ${rfcId}`,
+    `{${rfcId}}`,
+    `urn:uuid:${rfcId}`,
+    rfcId.replaceAll('-', ''),
+    rfcId.replace('f', 'g'),
+    'é'.repeat(36),
+    "' or 1=1 --",
+    'a'.repeat(1_000_000),
+  ])('refuses text number %#', (text) => {
+    expect(isUuid(text)).toBe(false);
+  });
+});
+
+describe('deliveryId', () => {
+  // Computed apart with Python's hashlib and uuid.
+  it('is derived from the webhook and the endpoint', () => {
+    expect(deliveryId(rfcId, endpointId)).toBe('a08648c2-a298-8053-8d82-dccb05a03ca3');
+  });
+
+  it('is another one for a replay', () => {
+    expect(deliveryId(rfcId, endpointId, replayId)).toBe('0d8b742d-eaf4-8582-9cd0-bbfc578c7247');
+  });
+
+  it('does not depend on the case of the ids', () => {
+    expect(deliveryId(rfcId.toUpperCase(), endpointId)).toBe(deliveryId(rfcId, endpointId));
+  });
+
+  it('differs when webhook and endpoint change places', () => {
+    expect(deliveryId(endpointId, rfcId)).not.toBe(deliveryId(rfcId, endpointId));
+  });
+
+  it('is derived from UUIDs only', () => {
+    expect(() => deliveryId('x', endpointId)).toThrow(RangeError);
+    expect(() => deliveryId(rfcId, '')).toThrow(RangeError);
+    expect(() => deliveryId(rfcId, endpointId, '')).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,197 @@
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, it } from 'vitest';
+import { deliveryHeaders, newSigningSecret, signStandardWebhook } from './outbound-signing.ts';
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
+
+function valuesOf(headers: [string, string][], name: string): string[] {
+  return headers.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value);
+}
+
+describe('newSigningSecret', () => {
+  it('is whsec_ and 32 random bytes in base64', () => {
+    const secrets = Array.from({ length: 100 }, newSigningSecret);
+    for (const each of secrets) {
+      expect(each).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+      expect(Buffer.from(each.slice(6), 'base64')).toHaveLength(32);
+    }
+    expect(new Set(secrets).size).toBe(100);
+  });
+});
+
+describe('signStandardWebhook', () => {
+  const example = {
+    secrets: [secret],
+    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    timestampSeconds: 1_614_265_330,
+    body: Buffer.from('{"test": 2432232314}'),
+  };
+
+  it('makes the example of the Standard Webhooks specification', () => {
+    expect(signStandardWebhook(example)).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+  });
+
+  it('reads a secret without its prefix alike', () => {
+    expect(signStandardWebhook({ ...example, secrets: [secret.slice(6)] })).toBe(
+      signStandardWebhook(example),
+    );
+  });
+
+  it('makes one signature for each secret, separated by spaces', () => {
+    const secrets = [newSigningSecret(), secret];
+    const signatures = signStandardWebhook({ ...example, secrets }).split(' ');
+    expect(signatures).toHaveLength(2);
+    expect(signatures[1]).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+    expect(signStandardWebhook({ ...example, secrets: [] })).toBe('');
+  });
+
+  it.each(['', '{}', 'şş 🦊', 'a\0b', 'x'.repeat(1_000_000)])(
+    'agrees with the library about body %#',
+    (text) => {
+      const fresh = newSigningSecret();
+      const signature = signStandardWebhook({ ...example, secrets: [fresh], body: Buffer.from(text) });
+      expect(signature).toBe(
+        new Webhook(fresh).sign(example.id, new Date(example.timestampSeconds * 1_000), text),
+      );
+    },
+  );
+
+  it('signs the bytes of a body that is not UTF-8', () => {
+    const raw = Uint8Array.of(0x22, 0xff, 0x22);
+    const replaced = Buffer.from(new TextDecoder().decode(raw));
+    expect(signStandardWebhook({ ...example, body: raw })).not.toBe(
+      signStandardWebhook({ ...example, body: replaced }),
+    );
+  });
+
+  it.each(['', 'whsec_', 'whsec_!!!!', 'whsec_AA', 'whsec_ş', `${secret}\n`])(
+    'refuses the secret %j without showing it',
+    (wrong) => {
+      const sign = () => signStandardWebhook({ ...example, secrets: [wrong] });
+      expect(sign).toThrow(RangeError);
+      expect(sign).toThrow('a signing secret is whsec_ and base64, which this one is not');
+    },
+  );
+});
+
+describe('deliveryHeaders', () => {
+  const now = Date.now();
+  const attempt = {
+    providerHeaders: [
+      ['Content-Type', 'application/json'],
+      ['X-Hub-Signature-256', 'sha256=00'],
+    ] as [string, string][],
+    fixedHeaders: [['X-Tenant', 'acme']] as [string, string][],
+    secrets: [secret],
+    webhookLogId: id,
+    attemptNum: 3,
+    correlationId: 'c-1',
+    body: Buffer.from('{"a":1}'),
+    now,
+  };
+  const timestamp = String(Math.floor(now / 1_000));
+
+  it("are the provider's own untouched, then the fixed ones, then the relay's", () => {
+    const signature = signStandardWebhook({
+      secrets: [secret],
+      id,
+      timestampSeconds: Number(timestamp),
+      body: attempt.body,
+    });
+    expect(deliveryHeaders(attempt)).toEqual([
+      ['Content-Type', 'application/json'],
+      ['X-Hub-Signature-256', 'sha256=00'],
+      ['X-Tenant', 'acme'],
+      ['webhook-id', id],
+      ['webhook-timestamp', timestamp],
+      ['webhook-signature', signature],
+      ['x-hqrelay-attempt', '3'],
+      ['x-correlation-id', 'c-1'],
+    ]);
+  });
+
+  it('satisfy the Standard Webhooks library, with either secret during a rotation', () => {
+    const fresh = newSigningSecret();
+    const headers = Object.fromEntries(deliveryHeaders({ ...attempt, secrets: [fresh, secret] }));
+    expect(new Webhook(secret).verify(attempt.body.toString(), headers)).toEqual({ a: 1 });
+    expect(new Webhook(fresh).verify(attempt.body.toString(), headers)).toEqual({ a: 1 });
+    expect(() => new Webhook(newSigningSecret()).verify(attempt.body.toString(), headers)).toThrow(
+      'No matching signature found',
+    );
+  });
+
+  it.each(['webhook-id', 'Webhook-Timestamp', 'WEBHOOK-SIGNATURE'])(
+    "keep a provider's own %s, and put the relay's three under hqrelay-",
+    (name) => {
+      const headers = deliveryHeaders({ ...attempt, providerHeaders: [[name, 'theirs']] });
+      expect(headers[0]).toEqual([name, 'theirs']);
+      expect(valuesOf(headers, name.toLowerCase())).toEqual(['theirs']);
+      expect(valuesOf(headers, 'hqrelay-webhook-id')).toEqual([id]);
+      expect(valuesOf(headers, 'hqrelay-webhook-timestamp')).toEqual([timestamp]);
+      expect(valuesOf(headers, 'hqrelay-webhook-signature')).toHaveLength(1);
+      expect(headers.filter(([each]) => /^webhook-/i.test(each))).toHaveLength(1);
+    },
+  );
+
+  it('let nobody speak for the relay', () => {
+    const forged: [string, string][] = [
+      ['X-HQRelay-Attempt', '99'],
+      ['x-hqrelay-sequence', '99'],
+      ['X-Correlation-ID', 'forged'],
+      ['HQRelay-Webhook-Signature', 'v1,forged'],
+      ['hqrelay-webhook-id', 'forged'],
+    ];
+    for (const headers of [
+      deliveryHeaders({ ...attempt, providerHeaders: forged }),
+      deliveryHeaders({ ...attempt, fixedHeaders: [...forged, ['Webhook-Id', 'forged']] }),
+      deliveryHeaders({ ...attempt, providerHeaders: [...forged, ['webhook-id', 'theirs']] }),
+    ]) {
+      expect(headers.flat().join()).not.toMatch(/forged|99/);
+      expect(valuesOf(headers, 'x-correlation-id')).toEqual(['c-1']);
+      expect(valuesOf(headers, 'x-hqrelay-attempt')).toEqual(['3']);
+    }
+  });
+
+  it('let a fixed header replace a header of the provider, in any spelling', () => {
+    const headers = deliveryHeaders({
+      ...attempt,
+      providerHeaders: [
+        ['Authorization', 'theirs'],
+        ['authorization', 'theirs'],
+      ],
+      fixedHeaders: [['AUTHORIZATION', 'Bearer ours']],
+    });
+    expect(valuesOf(headers, 'authorization')).toEqual(['Bearer ours']);
+  });
+
+  it.each(['Host', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Expect'])(
+    'do not let a fixed %s break the request',
+    (name) => {
+      const headers = deliveryHeaders({ ...attempt, fixedHeaders: [[name, '1']] });
+      expect(valuesOf(headers, name.toLowerCase())).toEqual([]);
+    },
+  );
+
+  it('keep repeated headers and their order', () => {
+    const headers = deliveryHeaders({
+      ...attempt,
+      providerHeaders: [
+        ['X-A', '1'],
+        ['X-B', '2'],
+        ['x-a', '3'],
+      ],
+    });
+    expect(headers.slice(0, 3)).toEqual([
+      ['X-A', '1'],
+      ['X-B', '2'],
+      ['x-a', '3'],
+    ]);
+  });
+
+  it('carry no empty signature when the endpoint has no secret', () => {
+    const headers = deliveryHeaders({ ...attempt, secrets: [] });
+    expect(valuesOf(headers, 'webhook-signature')).toEqual([]);
+    expect(valuesOf(headers, 'webhook-id')).toEqual([id]);
+  });
+});

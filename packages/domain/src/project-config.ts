@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { signatureScheme } from './signature.ts';
+
+const sealedSecret = z.object({
+  id: z.string(),
+  keyId: z.string(),
+  sealed: z.string(),
+  /** ms since epoch; null never expires. */
+  expiresAt: z.number().nullable(),
+});
+
+const endpointConfig = z.object({
+  id: z.string(),
+  url: z.string(),
+  eventTypes: z.array(z.string()),
+  retrySchedule: z.array(z.string()),
+  timeoutMs: z.number(),
+  enabled: z.boolean(),
+  disabledReason: z.string().nullable(),
+  paused: z.boolean(),
+  orderingKey: z.string().nullable(),
+  onDeadLetter: z.enum(['continue', 'hold']),
+  forwardCredentials: z.boolean(),
+  sealedHeaders: z.string().nullable(),
+  headersKeyId: z.string().nullable(),
+  secrets: z.array(sealedSecret),
+});
+
+/** What receivers and workers know of a project, as it is cached: every secret still sealed. */
+export const projectConfig = z.object({
+  /** Rises with every change; a lower one never replaces a higher one. */
+  version: z.number(),
+  id: z.string(),
+  provider: z.string(),
+  enabled: z.boolean(),
+  rateLimitPerMinute: z.number().nullable(),
+  idempotencyTtlSeconds: z.number(),
+  onConflict: z.enum(['reject', 'duplicate']),
+  requireTimestamp: z.boolean(),
+  scheme: signatureScheme.nullable(),
+  /** ms since epoch. */
+  createdAt: z.number(),
+  /** Neither revoked nor expired when it was read. */
+  secrets: z.array(sealedSecret),
+  endpoints: z.array(endpointConfig),
+});
+
+export type SealedSecret = z.infer<typeof sealedSecret>;
+export type EndpointConfig = z.infer<typeof endpointConfig>;
+export type ProjectConfig = z.infer<typeof projectConfig>;

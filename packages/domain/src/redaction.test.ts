@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { redactPaths, redactUrl } from './redaction.ts';
+
+describe('redactUrl', () => {
+  it.each([
+    ['postgres://app:hunter2@db:5432/hqrelay', 'postgres://app:***@db:5432/hqrelay'],
+    ['rediss://:hunter2@cache:6380/0', 'rediss://:***@cache:6380/0'],
+    ['amqps://u:hunter2@mq/%2Fv?heartbeat=5', 'amqps://u:***@mq/%2Fv?heartbeat=5'],
+    ['amqp://u:hunter2@a,amqp://u:hunter2@b', 'amqp://u:***@a,amqp://u:***@b'],
+    ['amqp://u:hunter2@a, amqp://u:hunter2@b', 'amqp://u:***@a,amqp://u:***@b'],
+    ['amqp://u:hunter,2@a,amqp://b', 'amqp://u:***@a,amqp://b'],
+    ['postgres://db/x?user=app&password=hunter2', 'postgres://db/x?user=app&password=***'],
+    ['postgres://db/x?password=hunter2&password=hunter2', 'postgres://db/x?password=***'],
+    ['https://x.example/hook?token=hunter2#a', 'https://x.example/hook?token=***#a'],
+    ['postgres://u:hunter2@a:1,b:2/x', 'postgres://***@a:1,b:2/x'],
+    ['postgres://u:hun/ter2@db/x', 'postgres://***@db/x'],
+    ['postgres://u:12/hunter2@db/x', 'postgres://***@db/x'],
+    ['postgres://u:hunter2@host name/x?password=hunter2', 'postgres://***@host name/x?***'],
+    ['redis://u:hun@ter2@cache', 'redis://u:***@cache'],
+  ])('takes the secret out of URL %#', (url, redacted) => {
+    expect(redactUrl(url)).toBe(redacted);
+  });
+
+  it.each([
+    'postgres://app@db:5432/hqrelay?sslmode=require',
+    'redis://127.0.0.1:6379',
+    'amqp://a,amqp://b',
+    'https://x.example/@user/hook?a=b',
+    'https://x.example',
+  ])('leaves %s, which has none, as it is', (url) => {
+    expect(redactUrl(url)).toBe(url);
+  });
+
+  it.each(['', 'hunter2', 'u:hunter2@db', '//u:hunter2@db', 'hunter2:', '\0'])(
+    'shows nothing of %j',
+    (text) => {
+      expect(redactUrl(text)).toBe('(not a URL)');
+    },
+  );
+
+  it('copes with a huge text', () => {
+    const redacted = redactUrl(`postgres://u:${'hunter2@'.repeat(200_000)}db`);
+    expect(redacted).not.toContain('hunter2');
+  });
+});
+
+describe('redactPaths', () => {
+  it('cover secrets and headers in a log line and in the objects it may carry', () => {
+    for (const path of [
+      'secret',
+      'headers',
+      'password',
+      'endpoint.secrets',
+      'req.headers',
+      'config.secretsKey',
+    ]) {
+      expect(redactPaths).toContain(path);
+    }
+  });
+
+  it('have no wildcards, which would make every log line many times slower', () => {
+    for (const path of redactPaths) expect(path).toMatch(/^[A-Za-z]+(\.[A-Za-z]+)?$/);
+    expect(new Set(redactPaths).size).toBe(redactPaths.length);
+  });
+});

@@ -1,0 +1,75 @@
+const secretFields: readonly string[] = [
+  'authorization',
+  'cookie',
+  'password',
+  'plaintext',
+  'sealed',
+  'sealedHeaders',
+  'secret',
+  'secrets',
+  'secretsKey',
+  'signingSecret',
+  'signingSecrets',
+  'token',
+  // Whole: which header of a provider or an endpoint is a credential is for its owner to know.
+  'headers',
+  'fixedHeaders',
+  'providerHeaders',
+  'rawHeaders',
+];
+
+const parents: readonly string[] = [
+  'config',
+  'delivery',
+  'endpoint',
+  'message',
+  'project',
+  'request',
+  'req',
+  'response',
+  'res',
+  'webhook',
+];
+
+/**
+ * Where pino looks for secrets and credentials: among the fields of a log line, and in the objects it may carry.
+ * Without wildcards, since each of those costs more than a microsecond a line, and plain paths next to nothing.
+ */
+export const redactPaths: readonly string[] = [
+  ...secretFields,
+  ...parents.flatMap((parent) => secretFields.map((field) => `${parent}.${field}`)),
+];
+
+const mask = '***';
+const secretParameter = /pass|pwd|secret|token|key|signature|credential|auth/i;
+
+/**
+ * A connection URL, or a comma-separated list of them, without its passwords and secret parameters. What does not parse
+ * as a URL loses more than that, rather than show a part of a password.
+ */
+export function redactUrl(url: string): string {
+  return url
+    .split(/,\s*(?=[a-z][a-z0-9+.-]*:\/\/)/i)
+    .map(redactOne)
+    .join(',');
+}
+
+function redactOne(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  // With an unescaped slash in it, a password of digits parses as a port and the rest of it as the path.
+  const isMisread = parsed?.port !== '' && parsed?.pathname.includes('@');
+  if (!parsed || isMisread) return redactText(url);
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return '(not a URL)';
+  const secretNames = [...new Set(parsed.searchParams.keys())].filter((name) => secretParameter.test(name));
+  if (!parsed.password && secretNames.length === 0) return url;
+  if (parsed.password) parsed.password = mask;
+  for (const name of secretNames) parsed.searchParams.set(name, mask);
+  return parsed.href;
+}
+
+function redactText(url: string): string {
+  const [, scheme, rest] = /^\s*([a-z][a-z0-9+.-]*:\/\/)([^]*)$/i.exec(url) ?? [];
+  if (scheme === undefined || rest === undefined) return '(not a URL)';
+  const host = rest.slice(rest.lastIndexOf('@') + 1).replace(/\?[^]*$/, `?${mask}`);
+  return rest.includes('@') ? `${scheme}${mask}@${host}` : `${scheme}${host}`;
+}

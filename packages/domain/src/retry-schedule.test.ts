@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest';
+import {
+  delayLadder,
+  longestRung,
+  nextDelayMs,
+  parseDurationMs,
+  parseRetryAfter,
+  parseRetrySchedule,
+} from './retry-schedule.ts';
+
+const hourMs = 3_600_000;
+const never = () => 0;
+const almostAlways = () => 1 - Number.EPSILON;
+
+describe('parseRetrySchedule', () => {
+  it.each([
+    ['hqrelay', ['5s', '30s', '5m', '30m', '1h']],
+    ['omise', ['1m', '5m', '15m', '1h', '3h', '6h', '12h', '24h', '48h', '48h']],
+    ['standard-webhooks', ['5s', '5m', '30m', '2h', '5h', '10h', '14h', '20h', '24h']],
+    ['1s,2s,4s', ['1s', '2s', '4s']],
+    [' 1s , 48h ', ['1s', '48h']],
+    ['10m', ['10m']],
+    ['2d', ['2d']],
+  ])('reads %j', (text, schedule) => {
+    expect(parseRetrySchedule(text)).toEqual(schedule);
+  });
+
+  it('hands out presets that are safe to change', () => {
+    parseRetrySchedule('hqrelay').pop();
+    expect(parseRetrySchedule('hqrelay')).toHaveLength(5);
+  });
+
+  it('takes 30 delays, not 31', () => {
+    expect(parseRetrySchedule(Array(30).fill('1s').join())).toHaveLength(30);
+    expect(() => parseRetrySchedule(Array(31).fill('1s').join())).toThrow('at most 30 delays, not 31');
+  });
+
+  it.each([
+    ['', 'is not a retry schedule: use one of hqrelay, omise, standard-webhooks'],
+    ['stripe', '"stripe" is not a retry schedule'],
+    ['HQRELAY', 'is not a retry schedule'],
+    ['0s', 'each is from 1s to 48h'],
+    ['48h,49h', '"49h" is not a delay of a retry schedule: each is from 1s to 48h'],
+    ['999999999h', 'each is from 1s to 48h'],
+    ['1s,,2s', 'is not a duration'],
+    ['1s,', 'is not a duration'],
+    ['1.5s', 'is not a duration'],
+    ['1', 'is not a duration'],
+    ['5 s', 'is not a duration'],
+    ['5S', 'is not a duration'],
+    ['-5s', 'is not a retry schedule'],
+    ['1e3s', 'is not a duration'],
+    ['٣s', 'is not a retry schedule'],
+    ['5s\0', 'is not a duration'],
+  ])('refuses %j and says why', (text, message) => {
+    expect(() => parseRetrySchedule(text)).toThrow(RangeError);
+    expect(() => parseRetrySchedule(text)).toThrow(message);
+  });
+
+  it('keeps its message short for a huge text', () => {
+    const message = messageOf(() => parseRetrySchedule('9'.repeat(1_000_000)));
+    expect(message.length).toBeLessThan(200);
+  });
+});
+
+describe('parseDurationMs', () => {
+  it.each([
+    ['0s', 0],
+    ['5s', 5_000],
+    ['30m', 1_800_000],
+    ['48h', 172_800_000],
+    ['7d', 604_800_000],
+    ['007s', 7_000],
+  ])('reads %s', (text, ms) => {
+    expect(parseDurationMs(text)).toBe(ms);
+  });
+
+  it.each(['', 's', '5', '5ms', '5 m', '5m ', '5w', '+5m', '0x5s', '5m\n', '1h30m', '9999999999s'])(
+    'refuses %j',
+    (text) => {
+      expect(() => parseDurationMs(text)).toThrow(RangeError);
+    },
+  );
+});
+
+describe('nextDelayMs', () => {
+  const schedule = ['5s', '30s', '5m'];
+
+  it('is the delay that follows the attempt', () => {
+    const delays = [1, 2, 3].map((attemptNum) => nextDelayMs({ schedule, attemptNum, random: never }));
+    expect(delays).toEqual([5_000, 30_000, 300_000]);
+  });
+
+  it('is null once the schedule is used up', () => {
+    expect(nextDelayMs({ schedule, attemptNum: 4, random: never })).toBeNull();
+    expect(nextDelayMs({ schedule, attemptNum: 1_000_000, random: never })).toBeNull();
+    expect(nextDelayMs({ schedule: [], attemptNum: 1, random: never })).toBeNull();
+    expect(nextDelayMs({ schedule: [], attemptNum: 1, retryAfterMs: 5_000, random: never })).toBeNull();
+  });
+
+  it('adds up to 10 % of jitter and never takes any off', () => {
+    expect(nextDelayMs({ schedule, attemptNum: 2, random: almostAlways })).toBeGreaterThan(32_900);
+    expect(nextDelayMs({ schedule, attemptNum: 2, random: almostAlways })).toBeLessThanOrEqual(33_000);
+    expect(nextDelayMs({ schedule, attemptNum: 2, random: () => 0.5 })).toBe(31_500);
+  });
+
+  it('is lengthened by Retry-After, with jitter on top', () => {
+    const retryAfterMs = 60_000;
+    expect(nextDelayMs({ schedule, attemptNum: 1, retryAfterMs, random: never })).toBe(60_000);
+    expect(nextDelayMs({ schedule, attemptNum: 1, retryAfterMs, random: () => 0.5 })).toBe(63_000);
+  });
+
+  it('is not shortened by Retry-After', () => {
+    expect(nextDelayMs({ schedule, attemptNum: 3, retryAfterMs: 1_000, random: never })).toBe(300_000);
+  });
+
+  it('lets Retry-After ask for an hour when the whole schedule is shorter', () => {
+    const retryAfterMs = 9_999_999_999_000;
+    expect(nextDelayMs({ schedule, attemptNum: 1, retryAfterMs, random: never })).toBe(hourMs);
+  });
+
+  it('lets Retry-After ask for the longest delay of a longer schedule', () => {
+    const long = ['1m', '48h'];
+    const retryAfterMs = Number.POSITIVE_INFINITY;
+    expect(nextDelayMs({ schedule: long, attemptNum: 1, retryAfterMs, random: never })).toBe(48 * hourMs);
+  });
+
+  it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY])('ignores a Retry-After of %s', (retryAfterMs) => {
+    expect(nextDelayMs({ schedule, attemptNum: 1, retryAfterMs, random: never })).toBe(5_000);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN])('refuses attempt %s: attempts count from 1', (attemptNum) => {
+    expect(() => nextDelayMs({ schedule, attemptNum, random: never })).toThrow(RangeError);
+  });
+});
+
+describe('parseRetryAfter', () => {
+  const now = Date.UTC(1994, 10, 6, 8, 49, 7);
+
+  it.each([
+    ['0', 0],
+    ['120', 120_000],
+    [' 120 ', 120_000],
+    ['9999999999', 9_999_999_999_000],
+  ])('reads %j seconds', (value, ms) => {
+    expect(parseRetryAfter(value, now)).toBe(ms);
+  });
+
+  it.each(['Sun, 06 Nov 1994 08:49:37 GMT', 'Sunday, 06-Nov-94 08:49:37 GMT', 'Sun Nov  6 08:49:37 1994'])(
+    'reads the date %s as the distance from now',
+    (value) => {
+      expect(parseRetryAfter(value, now)).toBe(30_000);
+    },
+  );
+
+  it('is 0 for a date gone by', () => {
+    expect(parseRetryAfter('Sun, 06 Nov 1994 08:49:37 GMT', now + 1_000_000)).toBe(0);
+  });
+
+  it.each([
+    undefined,
+    '',
+    '-1',
+    '+5',
+    '1.5',
+    '1e9',
+    'NaN',
+    'Infinity',
+    '0x10',
+    '99999999999',
+    '9'.repeat(100_000),
+    '120, 120',
+    'soon',
+    '1994-11-06T08:49:37Z',
+    'Sun, 99 Nov 1994 08:49:37 GMT',
+    'Sun, 06 Nov 1994 08:49:37 PST',
+    'Sun, 06 Foo 1994 08:49:37 GMT',
+    '12\0',
+    '٣',
+  ])('makes nothing of %j', (value) => {
+    expect(parseRetryAfter(value, now)).toBeUndefined();
+  });
+});
+
+describe('the delay ladder', () => {
+  it('rises, and every name is its length', () => {
+    const lengths = delayLadder.map((rung) => rung.ms);
+    expect(lengths).toEqual(lengths.toSorted((a, b) => a - b));
+    for (const rung of delayLadder) expect(parseDurationMs(rung.name)).toBe(rung.ms);
+  });
+
+  it.each([
+    [0, '1s'],
+    [-5_000, '1s'],
+    [Number.NaN, '1s'],
+    [999, '1s'],
+    [1_000, '1s'],
+    [1_999, '1s'],
+    [2_000, '2s'],
+    [59_999, '30s'],
+    [60_000, '1m'],
+    [hourMs - 1, '30m'],
+    [hourMs, '1h'],
+    [48 * hourMs, '1h'],
+    [Number.POSITIVE_INFINITY, '1h'],
+  ])('takes a message that waits for %s ms to the rung %s', (remainingMs, name) => {
+    expect(longestRung(remainingMs).name).toBe(name);
+  });
+});
+
+function messageOf(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof Error) return error.message;
+  }
+  throw new Error('nothing was thrown');
+}
