@@ -1,0 +1,132 @@
+import pg from 'pg';
+
+export type PostgresOptions = {
+  url: string;
+  applicationName: string;
+  /** Connections in the pool. */
+  max: number;
+  /** Told when the state changes, with the reason when it went down. */
+  onChange: (state: 'up' | 'down', reason?: string) => void;
+};
+
+/** How long any one query may take before its connection is given up. */
+export const queryTimeoutMs = 5_000;
+const connectTimeoutMs = 1_500;
+const pingEveryMs = 1_000;
+
+/**
+ * A pool that knows whether Postgres answers, so that callers can go another way at once instead of each waiting
+ * for a timeout. It holds no session state and names no statement: a transaction-mode pooler may stand between.
+ */
+export class Postgres {
+  readonly pool: pg.Pool;
+  #state: 'starting' | 'up' | 'down' = 'starting';
+  #detail: string | undefined;
+  #pinging: NodeJS.Timeout | undefined;
+  #onChange: PostgresOptions['onChange'];
+
+  constructor(options: PostgresOptions) {
+    this.#onChange = options.onChange;
+    this.pool = new pg.Pool({
+      connectionString: options.url,
+      application_name: options.applicationName,
+      max: options.max,
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: queryTimeoutMs,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
+    });
+    // An idle connection that breaks says so here; without a listener it would end the process.
+    this.pool.on('error', (error) => this.markDown(error));
+  }
+
+  /** Begins to ask every second whether Postgres answers and its schema is there. Resolves after the first answer. */
+  async start(): Promise<void> {
+    await this.#ping();
+    const again = () => {
+      this.#pinging = setTimeout(
+        () => void this.#ping().finally(() => this.#pinging && again()),
+        pingEveryMs,
+      );
+    };
+    again();
+  }
+
+  get state(): 'starting' | 'up' | 'down' {
+    return this.#state;
+  }
+
+  get detail(): string | undefined {
+    return this.#detail;
+  }
+
+  get isUp(): boolean {
+    return this.#state === 'up';
+  }
+
+  /** For callers that saw a connection fail: everybody goes the other way until a ping succeeds. */
+  markDown(error: unknown): void {
+    const reason = error instanceof Error ? error.message || error.name : String(error);
+    this.#detail = reason;
+    if (this.#state === 'down') return;
+    this.#state = 'down';
+    this.#onChange('down', reason);
+  }
+
+  /**
+   * Runs queries that must not make anybody wait: undefined when Postgres is down, breaks, or has not answered in time; the
+   * query may have run all the same. Errors of the statement itself are thrown.
+   */
+  async attempt<T>(
+    timeoutMs: number,
+    query: (pool: pg.Pool) => Promise<T>,
+  ): Promise<{ value: T } | undefined> {
+    if (this.#state === 'down') return undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => reject(new Error(`Postgres did not answer within ${timeoutMs} ms`)),
+        timeoutMs,
+      );
+    });
+    try {
+      return { value: await Promise.race([query(this.pool), late]) };
+    } catch (error) {
+      if (!isConnectionError(error)) throw error;
+      this.markDown(error);
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#pinging);
+    this.#pinging = undefined;
+    await this.pool.end();
+  }
+
+  async #ping(): Promise<void> {
+    try {
+      await this.pool.query({
+        text: 'select 1 from webhook_logs limit 0',
+        query_timeout: 2_000,
+      } as pg.QueryConfig);
+      this.#detail = undefined;
+      if (this.#state === 'up') return;
+      this.#state = 'up';
+      this.#onChange('up');
+    } catch (error) {
+      const missing = error instanceof pg.DatabaseError && error.code === '42P01';
+      this.markDown(missing ? new Error('the schema is missing: run npm run migrate') : error);
+    }
+  }
+}
+
+/** True when the error is about reaching Postgres, or Postgres being unable, rather than about one statement. */
+export function isConnectionError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (!(error instanceof pg.DatabaseError)) return true;
+  // 08 connection, 53 resources (disk full, too many connections), 57 operator intervention, 58 system error, 25006 read-only
+  return /^(08|53|57|58)/.test(error.code ?? '') || error.code === '25006' || error.code === '55P03';
+}

@@ -1,0 +1,158 @@
+import { timeOfId } from '@hqrelay/domain/ids';
+import type pg from 'pg';
+
+export type WebhookLogRow = {
+  /** UUIDv7; the time inside it is `received_at`. */
+  id: string;
+  projectId: string;
+  webhookId: string;
+  eventType: string | null;
+  status: 'queued' | 'duplicate' | 'conflict' | 'rate_limited' | 'rejected' | 'failed_to_queue';
+  reason: string | null;
+  endpointIds: readonly string[];
+  duplicateOf: string | null;
+  payloadSha256: string | null;
+  payloadBytes: number;
+  remoteAddr: string | null;
+  correlationId: string;
+};
+
+export type WebhookPayloadRow = {
+  payload: Buffer;
+  headers: readonly (readonly [string, string])[];
+  query: string;
+};
+
+export type DeliveryAttemptRow = {
+  /** UUIDv7; the time inside it is `attempted_at`. */
+  id: string;
+  deliveryId: string;
+  webhookLogId: string;
+  projectId: string;
+  endpointId: string;
+  lane: 'live' | 'retry' | 'replay';
+  attemptNum: number;
+  status: 'delivered' | 'failed' | 'dead_lettered';
+  statusCode: number | null;
+  latencyMs: number;
+  error: string | null;
+  responseBody: string | null;
+  correlationId: string;
+  /** ms since epoch. */
+  nextAttemptAt: number | null;
+};
+
+/** A message to be published when the broker is back; `id` is the same for every copy of it. */
+export type OutboxRow = { id: string; exchange: string; routingKey: string; message: Buffer };
+
+export type AuditRow =
+  /** `outbox`: committed together with the facts, or not at all. */
+  | { kind: 'webhook'; log: WebhookLogRow; payload: WebhookPayloadRow | null; outbox?: OutboxRow }
+  | { kind: 'attempt'; attempt: DeliveryAttemptRow };
+
+/** The time that decides a row's partition: the one inside its own id. ms since epoch. */
+export function timeOfRow(row: AuditRow): number {
+  return timeOfId(row.kind === 'webhook' ? row.log.id : row.attempt.id);
+}
+
+// One statement for a whole batch: facts travel as one JSON text, bytes as one binary value that is cut at offsets, which
+// costs a fraction of a parameter each. Written twice, a row stays one: its id and its time are its producer's.
+const insertWebhooks = `
+with batch as materialized (
+  select * from json_to_recordset($1::json) as r(id uuid, "projectId" uuid, "webhookId" text, "eventType" text, status webhook_status,
+    reason text, "endpointIds" uuid[], "duplicateOf" uuid, "payloadSha256" text, "payloadBytes" int, "remoteAddr" text,
+    "correlationId" text, "receivedAt" bigint, "payloadStart" int, "payloadLength" int, headers jsonb, query text,
+    "outboxId" uuid, exchange text, "routingKey" text, "messageStart" int, "messageLength" int, place int)
+), messages as (
+  insert into outbox (id, exchange, routing_key, message, created_at)
+  select "outboxId", exchange, "routingKey", substring($2::bytea from "messageStart" + 1 for "messageLength"), now()
+  from batch where "outboxId" is not null order by place
+  on conflict do nothing
+), payloads as (
+  insert into webhook_payloads (id, payload, headers, query, received_at)
+  select id, substring($2::bytea from "payloadStart" + 1 for "payloadLength"), headers, query, to_timestamp("receivedAt" / 1000.0)
+  from batch where "payloadStart" is not null
+  on conflict do nothing
+)
+insert into webhook_logs (id, project_id, webhook_id, event_type, status, reason, endpoint_ids, duplicate_of, payload_sha256,
+  payload_bytes, remote_addr, correlation_id, received_at)
+select id, "projectId", "webhookId", "eventType", status, reason, coalesce("endpointIds", '{}'), "duplicateOf", "payloadSha256",
+  "payloadBytes", "remoteAddr", "correlationId", to_timestamp("receivedAt" / 1000.0)
+from batch
+on conflict do nothing`;
+
+const insertAttempts = `
+insert into delivery_attempts (id, delivery_id, webhook_log_id, project_id, endpoint_id, lane, attempt_num, status, status_code,
+  latency_ms, error, response_body, correlation_id, attempted_at, next_attempt_at)
+select id, "deliveryId", "webhookLogId", "projectId", "endpointId", lane, "attemptNum", status, "statusCode", "latencyMs", error,
+  "responseBody", "correlationId", to_timestamp("attemptedAt" / 1000.0), to_timestamp("nextAttemptAt" / 1000.0)
+from json_to_recordset($1::json) as r(id uuid, "deliveryId" uuid, "webhookLogId" uuid, "projectId" uuid, "endpointId" uuid, lane lane,
+  "attemptNum" int, status attempt_status, "statusCode" int, "latencyMs" int, error text, "responseBody" text, "correlationId" text,
+  "attemptedAt" bigint, "nextAttemptAt" bigint)
+on conflict do nothing`;
+
+/**
+ * Commits the rows, all or none; one that is there already stays as it is. Each kind is one statement and one
+ * transaction of its own. Throws what Postgres says.
+ */
+export async function appendAudit(pool: pg.Pool, rows: readonly AuditRow[]): Promise<void> {
+  const webhooks = rows.filter((row) => row.kind === 'webhook');
+  const attempts = rows.filter((row) => row.kind === 'attempt');
+  await Promise.all([
+    webhooks.length > 0 ? appendWebhooks(pool, webhooks) : undefined,
+    attempts.length > 0 ? appendAttempts(pool, attempts) : undefined,
+  ]);
+}
+
+async function appendWebhooks(
+  pool: pg.Pool,
+  rows: readonly Extract<AuditRow, { kind: 'webhook' }>[],
+): Promise<void> {
+  const blob: Buffer[] = [];
+  let blobLength = 0;
+  const place = (bytes: Buffer): number => {
+    blob.push(bytes);
+    blobLength += bytes.length;
+    return blobLength - bytes.length;
+  };
+  const facts = rows.map(({ log, payload, outbox }, index) =>
+    storable({
+      ...log,
+      receivedAt: timeOfId(log.id),
+      ...(payload && {
+        headers: payload.headers,
+        query: payload.query,
+        payloadStart: place(payload.payload),
+        payloadLength: payload.payload.length,
+      }),
+      ...(outbox && {
+        place: index,
+        outboxId: outbox.id,
+        exchange: outbox.exchange,
+        routingKey: outbox.routingKey,
+        messageStart: place(outbox.message),
+        messageLength: outbox.message.length,
+      }),
+    }),
+  );
+  await pool.query(insertWebhooks, [`[${facts.join()}]`, Buffer.concat(blob, blobLength)]);
+}
+
+async function appendAttempts(
+  pool: pg.Pool,
+  rows: readonly Extract<AuditRow, { kind: 'attempt' }>[],
+): Promise<void> {
+  const facts = rows.map(({ attempt }) => storable({ ...attempt, attemptedAt: timeOfId(attempt.id) }));
+  await pool.query(insertAttempts, [`[${facts.join()}]`]);
+}
+
+/**
+ * JSON that Postgres can store as text: it takes no NUL, nor half of a surrogate pair, which JSON.stringify writes as an
+ * escape. Both become U+FFFD.
+ */
+function storable(fact: unknown): string {
+  const json = JSON.stringify(fact);
+  return json.includes('\\u')
+    ? json.replace(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/gi, '$1\ufffd')
+    : json;
+}

@@ -1,0 +1,159 @@
+import type pg from 'pg';
+import type { SealedRow } from './projects.ts';
+
+export type Endpoint = {
+  id: string;
+  projectId: string;
+  url: string;
+  /** Empty is all. */
+  eventTypes: string[];
+  retrySchedule: string[];
+  timeoutMs: number;
+  enabled: boolean;
+  disabledReason: string | null;
+  paused: boolean;
+  orderingKey: string | null;
+  onDeadLetter: 'continue' | 'hold';
+  forwardCredentials: boolean;
+  /** Whether it has fixed headers, which are sealed. */
+  hasHeaders: boolean;
+  createdAt: Date;
+};
+
+export type EndpointSettings = Pick<
+  Endpoint,
+  'url' | 'eventTypes' | 'retrySchedule' | 'timeoutMs' | 'orderingKey' | 'forwardCredentials'
+> & {
+  /** Both or neither are null. */
+  sealedHeaders: string | null;
+  headersKeyId: string | null;
+};
+
+export type EndpointChanges = Partial<
+  EndpointSettings & Pick<Endpoint, 'enabled' | 'disabledReason' | 'paused'>
+>;
+
+const endpoint = `id, project_id as "projectId", url, event_types as "eventTypes", retry_schedule as "retrySchedule",
+  timeout_ms as "timeoutMs", enabled, disabled_reason as "disabledReason", paused, ordering_key as "orderingKey",
+  on_dead_letter as "onDeadLetter", forward_credentials as "forwardCredentials", sealed_headers is not null as "hasHeaders",
+  created_at as "createdAt"`;
+
+const changeColumns: Readonly<Record<keyof EndpointChanges, string>> = {
+  url: 'url',
+  eventTypes: 'event_types',
+  retrySchedule: 'retry_schedule',
+  timeoutMs: 'timeout_ms',
+  orderingKey: 'ordering_key',
+  forwardCredentials: 'forward_credentials',
+  sealedHeaders: 'sealed_headers',
+  headersKeyId: 'headers_key_id',
+  enabled: 'enabled',
+  disabledReason: 'disabled_reason',
+  paused: 'paused',
+};
+
+/** Commits an endpoint and its signing secret, both or neither. False when there is no such project. */
+export async function addEndpoint(
+  pool: pg.Pool,
+  added: { id: string; projectId: string; settings: EndpointSettings; secret: SealedRow },
+): Promise<boolean> {
+  const { id, projectId, settings, secret } = added;
+  const { rowCount } = await pool.query(
+    `with endpoint as (
+       insert into endpoints (id, project_id, url, event_types, retry_schedule, timeout_ms, ordering_key, forward_credentials,
+         sealed_headers, headers_key_id)
+       select $1, id, $3, $4, $5, $6, $7, $8, $9, $10 from projects where id = $2 returning id
+     )
+     insert into endpoint_secrets (id, endpoint_id, sealed, key_id) select $11, id, $12, $13 from endpoint`,
+    [
+      id,
+      projectId,
+      settings.url,
+      settings.eventTypes,
+      settings.retrySchedule,
+      settings.timeoutMs,
+      settings.orderingKey,
+      settings.forwardCredentials,
+      settings.sealedHeaders,
+      settings.headersKeyId,
+      secret.id,
+      secret.sealed,
+      secret.keyId,
+    ],
+  );
+  return rowCount === 1;
+}
+
+/** The endpoints of one project, or of all of them, the oldest first. */
+export async function listEndpoints(pool: pg.Pool, projectId?: string): Promise<Endpoint[]> {
+  const { rows } = await pool.query<Endpoint>(
+    `select ${endpoint} from endpoints where $1::uuid is null or project_id = $1 order by project_id, created_at, id`,
+    [projectId ?? null],
+  );
+  return rows;
+}
+
+/** What a request to one endpoint takes: its sealed headers and active secrets too, newest first. Null when there is none. */
+export async function readEndpoint(
+  pool: pg.Pool,
+  endpointId: string,
+): Promise<
+  (Endpoint & { sealedHeaders: string | null; headersKeyId: string | null; secrets: SealedRow[] }) | null
+> {
+  const { rows } = await pool.query<
+    Endpoint & { sealedHeaders: string | null; headersKeyId: string | null; secrets: SealedRow[] }
+  >(
+    `select ${endpoint}, sealed_headers as "sealedHeaders", headers_key_id as "headersKeyId", (
+       select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'keyId', s.key_id, 'sealed', s.sealed)
+         order by s.created_at desc, s.id desc), '[]')
+       from endpoint_secrets s where s.endpoint_id = endpoints.id and (s.expires_at is null or s.expires_at > now())
+     ) as secrets
+     from endpoints where id = $1`,
+    [endpointId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Commits the given changes (at least one) and returns the endpoint as it is then; null when there is none. */
+export async function updateEndpoint(
+  pool: pg.Pool,
+  endpointId: string,
+  changes: EndpointChanges,
+): Promise<Endpoint | null> {
+  const names = Object.keys(changes) as (keyof EndpointChanges)[];
+  const assignments = names.map((name, index) => `${changeColumns[name]} = $${index + 2}`);
+  const { rows } = await pool.query<Endpoint>(
+    `update endpoints set ${assignments.join(', ')} where id = $1 returning ${endpoint}`,
+    [endpointId, ...names.map((name) => changes[name])],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Adds a signing secret; the active ones sign along until the overlap ends. Returns that moment and the project, or
+ * null when there is no such endpoint.
+ */
+export async function rotateEndpointSecret(
+  pool: pg.Pool,
+  rotation: { endpointId: string; secret: SealedRow; overlapMs: number },
+): Promise<{ projectId: string; overlapEndsAt: Date } | null> {
+  const { rows } = await pool.query<{ projectId: string; overlapEndsAt: Date }>(
+    `with rotated as (
+       select id, project_id, (now() + make_interval(secs => $2))::timestamptz(3) as overlap_ends_at from endpoints where id = $1
+     ), old as (
+       update endpoint_secrets s set expires_at = overlap_ends_at from rotated
+       where s.endpoint_id = rotated.id and (expires_at is null or expires_at > overlap_ends_at)
+     ), new as (
+       insert into endpoint_secrets (id, endpoint_id, sealed, key_id) select $3, id, $4, $5 from rotated
+     )
+     select project_id as "projectId", overlap_ends_at as "overlapEndsAt" from rotated`,
+    [
+      rotation.endpointId,
+      rotation.overlapMs / 1_000,
+      rotation.secret.id,
+      rotation.secret.sealed,
+      rotation.secret.keyId,
+    ],
+  );
+  return rows[0] ?? null;
+}

@@ -1,0 +1,76 @@
+import type pg from 'pg';
+
+export type HoldReason = 'delay' | 'paused' | 'disabled' | 'order' | 'breaker';
+
+export type HeldDelivery = {
+  deliveryId: string;
+  webhookLogId: string;
+  endpointId: string;
+  orderingKey: string | null;
+  reason: HoldReason;
+  /** ms since epoch. */
+  dueAt: number;
+  queue: string;
+  message: Buffer;
+};
+
+/** Commits a delivery that waits. One that is held already stays as it is: a redelivered message holds it once. */
+export async function holdDelivery(pool: pg.Pool, held: HeldDelivery, now: number): Promise<void> {
+  await pool.query(
+    `insert into held_deliveries (delivery_id, webhook_log_id, endpoint_id, ordering_key, reason, due_at, held_at, queue, message)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (delivery_id) do nothing`,
+    [
+      held.deliveryId,
+      held.webhookLogId,
+      held.endpointId,
+      held.orderingKey,
+      held.reason,
+      new Date(held.dueAt),
+      new Date(now),
+      held.queue,
+      held.message,
+    ],
+  );
+}
+
+/**
+ * Takes up to `limit` deliveries of `reason` that are due, oldest first, hands them to `publish` and deletes those it
+ * answers true for, all in one transaction: a crash between gives the same delivery again, never none. Several workers
+ * take different rows. Returns how many were released.
+ */
+export async function releaseDue(
+  pool: pg.Pool,
+  options: { reason: HoldReason; now: number; limit: number },
+  publish: (held: { deliveryId: string; queue: string; message: Buffer }) => Promise<boolean>,
+): Promise<number> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    const { rows } = await client.query<{ delivery_id: string; queue: string; message: Buffer }>(
+      `select delivery_id, queue, message from held_deliveries where reason = $1 and due_at <= $2
+       order by due_at limit $3 for update skip locked`,
+      [options.reason, new Date(options.now), options.limit],
+    );
+    const outcomes = await Promise.all(
+      rows.map((row) => publish({ deliveryId: row.delivery_id, queue: row.queue, message: row.message })),
+    );
+    const released = rows.filter((_, index) => outcomes[index]).map((row) => row.delivery_id);
+    if (released.length > 0) {
+      await client.query('delete from held_deliveries where delivery_id = any($1::uuid[])', [released]);
+    }
+    await client.query('commit');
+    client.release();
+    return released.length;
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+/** How many deliveries are held, by reason. */
+export async function countHeld(pool: pg.Pool): Promise<Map<HoldReason, number>> {
+  const { rows } = await pool.query<{ reason: HoldReason; count: number }>(
+    'select reason, count(*)::int as count from held_deliveries group by reason',
+  );
+  return new Map(rows.map((row) => [row.reason, row.count]));
+}

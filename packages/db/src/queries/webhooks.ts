@@ -1,0 +1,143 @@
+import type pg from 'pg';
+
+/** The values of the enum `webhook_status`. */
+export const webhookStatuses = [
+  'queued',
+  'duplicate',
+  'conflict',
+  'rate_limited',
+  'rejected',
+  'failed_to_queue',
+] as const;
+
+export type WebhookStatus = (typeof webhookStatuses)[number];
+
+export type DeliveryState = 'waiting' | 'held' | 'delivered' | 'dead_lettered';
+
+export type Webhook = {
+  id: string;
+  projectId: string;
+  webhookId: string;
+  eventType: string | null;
+  status: WebhookStatus;
+  reason: string | null;
+  endpointIds: string[];
+  duplicateOf: string | null;
+  payloadSha256: string;
+  payloadBytes: number;
+  remoteAddr: string | null;
+  correlationId: string;
+  receivedAt: Date;
+};
+
+/** `deliveries`: how many of its deliveries are in which state. */
+export type ListedWebhook = Webhook & { deliveries: Partial<Record<DeliveryState, number>> };
+
+export type WebhookStory = {
+  webhook: Webhook & { projectName: string | null };
+  /** Null when there is none (any more). `body` is null when it is longer than was asked for. */
+  payload: { headers: [string, string][]; query: string; bytes: number; body: Buffer | null } | null;
+  deliveries: {
+    deliveryId: string;
+    endpointId: string;
+    url: string | null;
+    state: DeliveryState;
+    attempts: number;
+    lastStatusCode: number | null;
+    lastError: string | null;
+    nextAttemptAt: Date | null;
+    deliveredAt: Date | null;
+    heldReason: string | null;
+    heldUntil: Date | null;
+  }[];
+  /** In the order they were made, replays too. */
+  attempts: {
+    id: string;
+    deliveryId: string;
+    endpointId: string;
+    lane: 'live' | 'retry' | 'replay';
+    attemptNum: number;
+    status: 'delivered' | 'failed' | 'dead_lettered';
+    statusCode: number | null;
+    latencyMs: number;
+    error: string | null;
+    responseBody: string | null;
+    correlationId: string;
+    attemptedAt: Date;
+    nextAttemptAt: Date | null;
+  }[];
+};
+
+const webhook = `w.id, w.project_id as "projectId", w.webhook_id as "webhookId", w.event_type as "eventType", w.status, w.reason,
+  w.endpoint_ids as "endpointIds", w.duplicate_of as "duplicateOf", w.payload_sha256 as "payloadSha256",
+  w.payload_bytes as "payloadBytes", w.remote_addr as "remoteAddr", w.correlation_id as "correlationId",
+  w.received_at as "receivedAt"`;
+
+const attemptsMax = 1_000;
+
+/** A project's newest webhooks of the last `sinceMs`, the newest first, at most `limit`. */
+export async function listWebhooks(
+  pool: pg.Pool,
+  filter: { projectId: string; status?: WebhookStatus | undefined; sinceMs: number; limit: number },
+): Promise<ListedWebhook[]> {
+  const { rows } = await pool.query<ListedWebhook>(
+    `select ${webhook}, (
+       select coalesce(jsonb_object_agg(state, count), '{}') from (
+         select state, count(*) from delivery_status where webhook_log_id = w.id and received_at = w.received_at group by state
+       ) as states
+     ) as deliveries
+     from (
+       select * from webhook_logs
+       where project_id = $1 and received_at >= now() - make_interval(secs => $2) and ($3::webhook_status is null or status = $3)
+       order by received_at desc, id desc limit $4
+     ) as w
+     order by w.received_at desc, w.id desc`,
+    [filter.projectId, filter.sinceMs / 1_000, filter.status ?? null, filter.limit],
+  );
+  return rows;
+}
+
+/**
+ * Everything recorded of one webhook, by its id and the time inside it (ms since epoch), which names the partition;
+ * a body of more than `bodyBytesMax` is left out. Null when there is no such webhook.
+ */
+export async function readWebhookStory(
+  pool: pg.Pool,
+  { id, receivedAt, bodyBytesMax }: { id: string; receivedAt: number; bodyBytesMax: number },
+): Promise<WebhookStory | null> {
+  const key = [id, new Date(receivedAt)];
+  const webhooks = await pool.query<WebhookStory['webhook']>(
+    `select ${webhook}, (select name from projects where id = w.project_id) as "projectName"
+     from webhook_logs w where w.id = $1 and w.received_at = $2`,
+    key,
+  );
+  if (!webhooks.rows[0]) return null;
+  const payloads = await pool.query<NonNullable<WebhookStory['payload']>>(
+    `select headers, query, octet_length(payload) as bytes, case when octet_length(payload) <= $3 then payload end as body
+     from webhook_payloads where id = $1 and received_at = $2`,
+    [...key, bodyBytesMax],
+  );
+  const deliveries = await pool.query<WebhookStory['deliveries'][number]>(
+    `select s.delivery_id as "deliveryId", s.endpoint_id as "endpointId", e.url, s.state, s.attempts,
+       s.last_status_code as "lastStatusCode", s.last_error as "lastError", s.next_attempt_at as "nextAttemptAt",
+       s.delivered_at as "deliveredAt", s.held_reason as "heldReason", s.held_until as "heldUntil"
+     from delivery_status s left join endpoints e on e.id = s.endpoint_id
+     where s.webhook_log_id = $1 and s.received_at = $2 order by e.created_at, s.endpoint_id`,
+    key,
+  );
+  // From an hour before, as the view does it, for clocks that differ.
+  const attempts = await pool.query<WebhookStory['attempts'][number]>(
+    `select id, delivery_id as "deliveryId", endpoint_id as "endpointId", lane, attempt_num as "attemptNum", status,
+       status_code as "statusCode", latency_ms as "latencyMs", error, response_body as "responseBody",
+       correlation_id as "correlationId", attempted_at as "attemptedAt", next_attempt_at as "nextAttemptAt"
+     from delivery_attempts where webhook_log_id = $1 and attempted_at >= $2::timestamptz - interval '1 hour'
+     order by attempted_at, attempt_num limit ${attemptsMax}`,
+    key,
+  );
+  return {
+    webhook: webhooks.rows[0],
+    payload: payloads.rows[0] ?? null,
+    deliveries: deliveries.rows,
+    attempts: attempts.rows,
+  };
+}

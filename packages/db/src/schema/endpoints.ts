@@ -1,0 +1,30 @@
+import { boolean, index, integer, pgEnum, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+import { projects } from './projects.ts';
+
+export const onDeadLetter = pgEnum('on_dead_letter', ['continue', 'hold']);
+
+export const endpoints = pgTable(
+  'endpoints',
+  {
+    id: uuid().primaryKey(),
+    projectId: uuid('project_id')
+      .notNull()
+      .references(() => projects.id, { onDelete: 'restrict' }),
+    url: text().notNull(),
+    /** Empty is all. */
+    eventTypes: text('event_types').array().notNull().default([]),
+    retrySchedule: text('retry_schedule').array().notNull(),
+    timeoutMs: integer('timeout_ms').notNull(),
+    enabled: boolean().notNull().default(true),
+    disabledReason: text('disabled_reason'),
+    paused: boolean().notNull().default(false),
+    orderingKey: text('ordering_key'),
+    onDeadLetter: onDeadLetter('on_dead_letter').notNull().default('continue'),
+    forwardCredentials: boolean('forward_credentials').notNull().default(false),
+    /** Fixed headers as JSON pairs, AES-256-GCM, bound to `endpoints.headers:<id>`; null is none. */
+    sealedHeaders: text('sealed_headers'),
+    headersKeyId: text('headers_key_id'),
+    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+  },
+  (table) => [index('endpoints_project').on(table.projectId)],
+);

@@ -1,0 +1,27 @@
+import { index, pgEnum, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+import { bytea } from './bytea.ts';
+
+export const holdReason = pgEnum('hold_reason', ['delay', 'paused', 'disabled', 'order', 'breaker']);
+
+/** Deliveries that wait here instead of in the broker. Rows come and go. */
+export const heldDeliveries = pgTable(
+  'held_deliveries',
+  {
+    deliveryId: uuid('delivery_id').primaryKey(),
+    webhookLogId: uuid('webhook_log_id').notNull(),
+    endpointId: uuid('endpoint_id').notNull(),
+    orderingKey: text('ordering_key'),
+    reason: holdReason().notNull(),
+    dueAt: timestamp('due_at', { withTimezone: true, precision: 3 }).notNull(),
+    heldAt: timestamp('held_at', { withTimezone: true, precision: 3 }).notNull(),
+    /** The work queue it goes back to. */
+    queue: text().notNull(),
+    /** The whole message, so that a release needs nothing that retention may have dropped. */
+    message: bytea().notNull(),
+  },
+  (table) => [
+    index('held_deliveries_due').on(table.reason, table.dueAt),
+    index('held_deliveries_endpoint').on(table.endpointId, table.dueAt),
+    index('held_deliveries_webhook').on(table.webhookLogId),
+  ],
+);

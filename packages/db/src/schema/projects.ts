@@ -1,0 +1,21 @@
+import { bigint, boolean, integer, jsonb, pgEnum, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+
+export const onConflict = pgEnum('on_conflict', ['reject', 'duplicate']);
+
+export const projects = pgTable('projects', {
+  id: uuid().primaryKey(),
+  name: text().notNull(),
+  provider: text().notNull().default('generic'),
+  /** Null is unlimited. */
+  rateLimitPerMinute: integer('rate_limit_per_minute').default(100),
+  idempotencyTtlSeconds: integer('idempotency_ttl_seconds').notNull().default(86_400),
+  onConflict: onConflict('on_conflict').notNull().default('reject'),
+  requireTimestamp: boolean('require_timestamp').notNull().default(false),
+  /** A signature scheme of the project's own; null takes the provider's. */
+  scheme: jsonb(),
+  enabled: boolean().notNull().default(true),
+  lastReceivedAt: timestamp('last_received_at', { withTimezone: true, precision: 3 }),
+  /** Raised by a trigger at every change of the project, its secrets or its endpoints. */
+  configVersion: bigint('config_version', { mode: 'number' }).notNull().default(0),
+  createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+});

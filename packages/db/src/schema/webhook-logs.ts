@@ -1,0 +1,37 @@
+import { index, integer, pgEnum, pgTable, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+
+export const webhookStatus = pgEnum('webhook_status', [
+  'queued',
+  'duplicate',
+  'conflict',
+  'rate_limited',
+  'rejected',
+  'failed_to_queue',
+]);
+
+/** Append-only, partitioned by month on `received_at`, which is the time inside `id`. */
+export const webhookLogs = pgTable(
+  'webhook_logs',
+  {
+    id: uuid().notNull(),
+    projectId: uuid('project_id').notNull(),
+    webhookId: text('webhook_id').notNull(),
+    eventType: text('event_type'),
+    status: webhookStatus().notNull(),
+    reason: text(),
+    /** The enabled endpoints it matched at acceptance: what this webhook owes. */
+    endpointIds: uuid('endpoint_ids').array().notNull(),
+    duplicateOf: uuid('duplicate_of'),
+    /** Hex; null when the body was never read to its end. */
+    payloadSha256: text('payload_sha256'),
+    payloadBytes: integer('payload_bytes').notNull(),
+    remoteAddr: text('remote_addr'),
+    correlationId: text('correlation_id').notNull(),
+    receivedAt: timestamp('received_at', { withTimezone: true, precision: 3 }).notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.id, table.receivedAt] }),
+    index('webhook_logs_project_time').on(table.projectId, table.receivedAt),
+    index('webhook_logs_webhook_id').on(table.projectId, table.webhookId),
+  ],
+);
