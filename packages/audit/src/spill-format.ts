@@ -1,0 +1,41 @@
+import type { AuditRow } from '@hqrelay/db/queries/append-audit';
+
+/**
+ * `[length of the JSON, 32 bit big-endian][rows as JSON, each payload replaced by its length][payloads, one after the
+ * other]`. Rows of the outbox never travel this way: they exist because the broker could not be reached.
+ */
+export function encodeSpill(rows: readonly AuditRow[]): Buffer {
+  const payloads: Buffer[] = [];
+  const json = JSON.stringify({
+    v: 1,
+    rows: rows.map((row) => {
+      if (row.kind === 'attempt' || row.payload === null) return row;
+      payloads.push(row.payload.payload);
+      return { ...row, payload: { ...row.payload, payload: row.payload.payload.length } };
+    }),
+  });
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(Buffer.byteLength(json));
+  return Buffer.concat([length, Buffer.from(json), ...payloads]);
+}
+
+type SpilledRow =
+  | Extract<AuditRow, { kind: 'attempt' }>
+  | (Omit<Extract<AuditRow, { kind: 'webhook' }>, 'payload'> & {
+      payload: null | { payload: number; headers: [string, string][]; query: string };
+    });
+
+/** Throws when the bytes are not what `encodeSpill` writes. */
+export function decodeSpill(content: Buffer): AuditRow[] {
+  const jsonEnd = 4 + content.readUInt32BE(0);
+  const { v, rows } = JSON.parse(content.toString('utf8', 4, jsonEnd)) as { v: number; rows: SpilledRow[] };
+  if (v !== 1) throw new Error(`spilled rows of version ${v}`);
+  let offset = jsonEnd;
+  return rows.map((row) => {
+    if (row.kind === 'attempt') return row;
+    if (row.payload === null) return { ...row, payload: null };
+    const payload = content.subarray(offset, offset + row.payload.payload);
+    offset += row.payload.payload;
+    return { ...row, payload: { ...row.payload, payload } };
+  });
+}

@@ -1,0 +1,51 @@
+import { isConnectionError } from '@hqrelay/db/postgres';
+import { appendAudit, timeOfRow, type AuditRow } from '@hqrelay/db/queries/append-audit';
+import { ensurePartition } from '@hqrelay/db/queries/partitions';
+import type pg from 'pg';
+
+export type StoreOutcome = { row: AuditRow; kind: 'stored' | 'unstorable'; reason?: string };
+
+const noPartition = '23514';
+
+/**
+ * Commits the rows. A month without partitions gets them; a batch that fails for one bad row is halved until that row
+ * stands alone. Throws only when Postgres cannot be reached or cannot write at all: then nothing is known of any row.
+ */
+export async function storeRows(pool: pg.Pool, rows: readonly AuditRow[]): Promise<StoreOutcome[]> {
+  try {
+    await appendAudit(pool, rows);
+    return rows.map((row) => ({ row, kind: 'stored' }));
+  } catch (error) {
+    if (isConnectionError(error)) throw error;
+    if ((error as { code?: string }).code === noPartition && (await madePartitions(pool, rows))) {
+      return storeRows(pool, rows);
+    }
+    const [first] = rows;
+    if (rows.length === 1 && first) {
+      return [
+        { row: first, kind: 'unstorable', reason: error instanceof Error ? error.message : String(error) },
+      ];
+    }
+    const middle = rows.length >> 1;
+    return [
+      ...(await storeRows(pool, rows.slice(0, middle))),
+      ...(await storeRows(pool, rows.slice(middle))),
+    ];
+  }
+}
+
+async function madePartitions(pool: pg.Pool, rows: readonly AuditRow[]): Promise<boolean> {
+  const months = new Map(
+    rows.map((row) => [new Date(timeOfRow(row)).toISOString().slice(0, 7), timeOfRow(row)]),
+  );
+  let made = 0;
+  for (const at of months.values()) {
+    try {
+      made += await ensurePartition(pool, at);
+    } catch (error) {
+      // A time no partition is made for: the row is bad, not the store.
+      if (isConnectionError(error)) throw error;
+    }
+  }
+  return made > 0;
+}

@@ -1,0 +1,118 @@
+import { Circuit } from '@hqrelay/domain/circuit';
+import { Redis } from 'ioredis';
+
+export type CacheState = 'starting' | 'up' | 'down';
+
+export type CacheOptions = {
+  url: string;
+  name: string;
+  onChange: (state: CacheState, reason?: string) => void;
+};
+
+/** Redis answers within this or is gone without: nothing here is worth making a provider wait. */
+export const commandTimeoutMs = 100;
+
+/**
+ * Redis as something that may be away: `attempt` answers within 100 ms either way, and while Redis does not answer,
+ * callers do not each wait for that. A command that timed out may still run later; whoever writes must allow for it.
+ */
+export class Cache {
+  readonly redis: Redis;
+  readonly #options: CacheOptions;
+  readonly #circuit = new Circuit({ firstOpenMs: 500, longestOpenMs: 1_000, trialMs: 500 });
+  #state: CacheState = 'starting';
+  #detail: string | undefined;
+
+  constructor(options: CacheOptions) {
+    this.#options = options;
+    this.redis = connectRedis(options.url, options.name, { commandTimeout: commandTimeoutMs });
+    this.redis.on('ready', () => {
+      this.#circuit.succeeded();
+      this.#change('up');
+    });
+    this.redis.on('error', (error: Error) => (this.#detail = error.message));
+    this.redis.on('close', () => this.#change('down', this.#detail ?? 'the connection closed'));
+  }
+
+  start(): void {
+    this.redis.connect().catch((error: Error) => this.#change('down', error.message));
+  }
+
+  get state(): CacheState {
+    return this.#state;
+  }
+
+  get detail(): string | undefined {
+    return this.#detail;
+  }
+
+  get isUp(): boolean {
+    return this.#state === 'up';
+  }
+
+  /** Runs a command; `undefined` when Redis is away or did not answer in time. Errors of the command itself are thrown. */
+  async attempt<T>(command: (redis: Redis) => Promise<T>): Promise<{ value: T } | undefined> {
+    if (this.redis.status !== 'ready' || !this.#circuit.allows(Date.now())) return undefined;
+    try {
+      const value = await command(this.redis);
+      if (this.#circuit.isOpen) {
+        this.#circuit.succeeded();
+        this.#change('up');
+      }
+      return { value };
+    } catch (error) {
+      if (isReply(error)) throw error;
+      this.#circuit.failed(Date.now());
+      this.#change('down', error instanceof Error ? error.message : String(error));
+      return undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.redis.removeAllListeners('close');
+    this.redis.disconnect();
+    await Promise.resolve();
+  }
+
+  #change(state: CacheState, reason?: string): void {
+    this.#detail = reason;
+    if (this.#state === state) return;
+    this.#state = state;
+    this.#options.onChange(state, reason);
+  }
+}
+
+/** A client that never queues what it cannot send, and comes back by itself. */
+export function connectRedis(
+  url: string,
+  name: string,
+  options: { commandTimeout?: number; enableReadyCheck?: boolean } = {},
+): Redis {
+  const redis = new Redis(url, {
+    connectionName: name,
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    enableAutoPipelining: true,
+    connectTimeout: 1_000,
+    socketTimeout: 5_000,
+    keepAlive: 5_000,
+    retryStrategy: (times: number) =>
+      Math.min(50 * 2 ** Math.min(times, 5), 1_000) * (0.5 + Math.random() / 2),
+    ...options,
+  });
+  redis.on('error', () => {});
+  return redis;
+}
+
+/** An error that Redis itself answered, as against not answering. LOADING, READONLY and the like are not answers. */
+function isReply(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    error.name === 'ReplyError' &&
+    !/^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|OOM|MISCONF|UNKILLABLE|BUSY|TRYAGAIN)/.test(
+      error.message,
+    )
+  );
+}

@@ -1,0 +1,63 @@
+import type { EndpointConfig, ProjectConfig, SealedSecret } from '@hqrelay/domain/project-config';
+import { open, SecretUnreadable, type SecretKeys } from '@hqrelay/domain/secret-box';
+
+export type OpenedSecret = { id: string; key: string; expiresAt: number | null };
+
+/** Opens secrets of configs once for as long as the config lives in memory. A secret that cannot be opened is reported and left out. */
+export class OpenedSecrets {
+  readonly #keys: SecretKeys;
+  readonly #onUnreadable: (error: SecretUnreadable) => void;
+  readonly #opened = new WeakMap<object, readonly OpenedSecret[]>();
+  readonly #headers = new WeakMap<EndpointConfig, [string, string][]>();
+
+  constructor(keys: SecretKeys, onUnreadable: (error: SecretUnreadable) => void) {
+    this.#keys = keys;
+    this.#onUnreadable = onUnreadable;
+  }
+
+  /** What the provider may sign with at `now`, newest first. */
+  ofProject(project: ProjectConfig, now: number): OpenedSecret[] {
+    return this.#active(project, project.secrets, 'project_secrets', now);
+  }
+
+  /** What an endpoint's deliveries are signed with at `now`, newest first. */
+  ofEndpoint(endpoint: EndpointConfig, now: number): OpenedSecret[] {
+    return this.#active(endpoint, endpoint.secrets, 'endpoint_secrets', now);
+  }
+
+  /** The endpoint's own fixed headers. */
+  headersOf(endpoint: EndpointConfig): [string, string][] {
+    const known = this.#headers.get(endpoint);
+    if (known) return known;
+    const { sealedHeaders, headersKeyId, id } = endpoint;
+    const text =
+      sealedHeaders !== null && headersKeyId !== null
+        ? this.#open({ sealed: sealedHeaders, keyId: headersKeyId }, `endpoints.headers:${id}`)
+        : undefined;
+    const headers = text === undefined ? [] : (JSON.parse(text) as [string, string][]);
+    this.#headers.set(endpoint, headers);
+    return headers;
+  }
+
+  #active(owner: object, sealed: readonly SealedSecret[], table: string, now: number): OpenedSecret[] {
+    let opened = this.#opened.get(owner);
+    if (!opened) {
+      opened = sealed.flatMap((secret) => {
+        const key = this.#open(secret, `${table}:${secret.id}`);
+        return key === undefined ? [] : [{ id: secret.id, key, expiresAt: secret.expiresAt }];
+      });
+      this.#opened.set(owner, opened);
+    }
+    return opened.filter((secret) => secret.expiresAt === null || secret.expiresAt > now);
+  }
+
+  #open(box: { sealed: string; keyId: string }, row: string): string | undefined {
+    try {
+      return open(this.#keys, box, row);
+    } catch (error) {
+      if (!(error instanceof SecretUnreadable)) throw error;
+      this.#onUnreadable(error);
+      return undefined;
+    }
+  }
+}

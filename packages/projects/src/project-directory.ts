@@ -1,0 +1,91 @@
+import type { Cache } from '@hqrelay/cache/client';
+import { cacheConfig, readCachedConfig } from '@hqrelay/cache/project-config';
+import type { Postgres } from '@hqrelay/db/postgres';
+import { readProjectConfig } from '@hqrelay/db/queries/project-config';
+import type { ProjectConfig } from '@hqrelay/domain/project-config';
+
+export type ProjectLookup =
+  | { kind: 'found'; project: ProjectConfig }
+  | { kind: 'unknown' }
+  /** No store answers and nothing is known from before. */
+  | { kind: 'unavailable' };
+
+export type ProjectDirectoryOptions = { cache: Cache; postgres: Postgres; ttlSeconds: number };
+
+type Entry = { project: ProjectConfig | null; loadedAt: number; fresh: boolean };
+
+const freshForMs = 5_000;
+const lastKnownForMs = 3_600_000;
+const entriesMax = 10_000;
+const postgresTimeoutMs = 600;
+
+/**
+ * Projects as the process knows them: its own memory for seconds, then Redis, then Postgres. When no store answers, what
+ * was last known serves on for an hour. The least recently loaded entries leave first.
+ */
+export class ProjectDirectory {
+  readonly #options: ProjectDirectoryOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #loading = new Map<string, Promise<ProjectLookup>>();
+
+  constructor(options: ProjectDirectoryOptions) {
+    this.#options = options;
+  }
+
+  /** `projectId` in lower case. */
+  find(projectId: string, now: number): ProjectLookup | Promise<ProjectLookup> {
+    const entry = this.#entries.get(projectId);
+    if (entry?.fresh && now - entry.loadedAt < freshForMs) return lookupOf(entry.project);
+    const loading = this.#loading.get(projectId) ?? this.#startLoading(projectId, now);
+    return loading;
+  }
+
+  /** A change was announced; null when announcements may have been missed. What is held serves only if no store answers. */
+  forget(projectId: string | null): void {
+    if (projectId === null) for (const entry of this.#entries.values()) entry.fresh = false;
+    else {
+      const entry = this.#entries.get(projectId);
+      if (entry) entry.fresh = false;
+      // A load that began before the change may carry what was before it.
+      this.#loading.delete(projectId);
+    }
+  }
+
+  #startLoading(projectId: string, now: number): Promise<ProjectLookup> {
+    const loading = this.#load(projectId, now).finally(() => {
+      if (this.#loading.get(projectId) === loading) this.#loading.delete(projectId);
+    });
+    this.#loading.set(projectId, loading);
+    return loading;
+  }
+
+  async #load(projectId: string, now: number): Promise<ProjectLookup> {
+    const cached = await readCachedConfig(this.#options.cache, projectId).catch(() => undefined);
+    if (cached) return this.#keep(projectId, cached, now);
+    const { cache, postgres, ttlSeconds } = this.#options;
+    const answer = await postgres.attempt(postgresTimeoutMs, (pool) => readProjectConfig(pool, projectId));
+    if (answer) {
+      if (answer.value) void cacheConfig(cache, answer.value, ttlSeconds).catch(() => {});
+      return this.#keep(projectId, answer.value, now);
+    }
+    const known = this.#entries.get(projectId);
+    return known && now - known.loadedAt < lastKnownForMs ? lookupOf(known.project) : { kind: 'unavailable' };
+  }
+
+  #keep(projectId: string, project: ProjectConfig | null, now: number): ProjectLookup {
+    const held = this.#entries.get(projectId);
+    const newest =
+      held?.project && project && held.project.version > project.version ? held.project : project;
+    this.#entries.delete(projectId);
+    this.#entries.set(projectId, { project: newest, loadedAt: now, fresh: true });
+    if (this.#entries.size > entriesMax) {
+      const [oldest] = this.#entries.keys();
+      this.#entries.delete(oldest as string);
+    }
+    return lookupOf(newest);
+  }
+}
+
+function lookupOf(project: ProjectConfig | null): ProjectLookup {
+  return project ? { kind: 'found', project } : { kind: 'unknown' };
+}

@@ -1,0 +1,222 @@
+import { connect, type Channel, type ChannelModel } from 'amqplib';
+import { assertTopology } from './topology.ts';
+import { corkWrites } from './cork-writes.ts';
+
+/** Something that lives on a channel: a publisher, a consumer. */
+export type ChannelUser = {
+  readonly name: string;
+  /** Called on every new connection, and again when its channel alone has died. */
+  open(model: ChannelModel): Promise<Channel>;
+  /** Called when the channel is gone, whatever the cause. */
+  lost(): void;
+};
+
+export type BrokerState = 'starting' | 'up' | 'blocked' | 'down';
+
+export type BrokerConnectionOptions = {
+  /** Tried in turn. */
+  urls: readonly string[];
+  /** Shown in the broker's own list of connections. */
+  name: string;
+  onChange: (state: BrokerState, reason?: string) => void;
+};
+
+const handshakeTimeoutMs = 5_000;
+const setUpTimeoutMs = 15_000;
+const heartbeatSeconds = 5;
+const firstRetryMs = 100;
+const longestRetryMs = 2_000;
+
+/**
+ * A connection that comes back: it connects for as long as it takes, asserts the topology each time, and opens its users'
+ * channels again, also when one channel alone has died. amqplib's own recovery is not used: it restores neither channels
+ * nor consumers, and a connection that breaks during set-up can end the process or hang it.
+ */
+export class BrokerConnection {
+  readonly #options: BrokerConnectionOptions;
+  readonly #users: ChannelUser[] = [];
+  #state: BrokerState = 'starting';
+  #detail: string | undefined;
+  #model: ChannelModel | undefined;
+  #stopped = false;
+  #tries = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: BrokerConnectionOptions) {
+    this.#options = options;
+  }
+
+  get state(): BrokerState {
+    return this.#state;
+  }
+
+  /** Why it is not up. */
+  get detail(): string | undefined {
+    return this.#detail;
+  }
+
+  use(user: ChannelUser): void {
+    this.#users.push(user);
+  }
+
+  /** Begins to connect and returns at once: the broker may come up later. */
+  start(): void {
+    void this.#connect();
+  }
+
+  /** Lets go of the connection; what was unconfirmed or unacknowledged stays with the broker. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    const model = this.#model;
+    this.#model = undefined;
+    if (model) await within(2_000, model.close()).catch(() => destroy(model));
+  }
+
+  /** Messages ready in each queue. Throws when the broker does not answer within 2 s. */
+  async queueDepths(queues: readonly string[]): Promise<Map<string, number>> {
+    const model = this.#model;
+    if (!model) throw new Error('not connected');
+    const channel = await within(2_000, model.createChannel());
+    channel.on('error', () => {});
+    try {
+      const depths = new Map<string, number>();
+      for (const queue of queues) {
+        depths.set(queue, (await within(2_000, channel.checkQueue(queue))).messageCount);
+      }
+      return depths;
+    } finally {
+      channel.close().catch(() => {});
+    }
+  }
+
+  /**
+   * Takes the messages of a queue one by one, each acknowledged when `handle` is done with it, until the queue is empty.
+   * What `handle` throws ends it, and that message stays in the queue. Returns how many were taken.
+   */
+  async pull(queue: string, handle: (content: Buffer) => Promise<void>): Promise<number> {
+    const model = this.#model;
+    if (!model) throw new Error('not connected');
+    const channel = await within(2_000, model.createChannel());
+    channel.on('error', () => {});
+    try {
+      for (let taken = 0; ; taken += 1) {
+        const message = await within(5_000, channel.get(queue));
+        if (!message) return taken;
+        await handle(message.content);
+        channel.ack(message);
+      }
+    } finally {
+      await channel.close().catch(() => {});
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const url = this.#options.urls[this.#tries % this.#options.urls.length] as string;
+    let model: ChannelModel | undefined;
+    try {
+      model = await connect(withHeartbeat(url), {
+        noDelay: true,
+        keepAlive: true,
+        timeout: handshakeTimeoutMs,
+        writableHighWaterMark: 1 << 20,
+        clientProperties: { connection_name: this.#options.name },
+      } as Parameters<typeof connect>[1]);
+      const opened = model;
+      let closed: Error | undefined;
+      // First of all listeners: an 'error' without one ends the process, and a close during set-up must not go unseen.
+      model.on('error', (error: Error) => (closed = error));
+      model.once('close', (error?: Error) => {
+        closed ??= error ?? new Error('closed by the broker');
+        this.#lost(opened, closed);
+      });
+      model.on('blocked', (reason: string) => this.#model === opened && this.#change('blocked', reason));
+      model.on('unblocked', () => this.#model === opened && this.#change('up'));
+      corkWrites(model);
+      await within(
+        setUpTimeoutMs,
+        this.#setUp(model, () => closed),
+      );
+      if (this.#stopped) return destroy(model);
+      this.#model = model;
+      this.#tries = 0;
+      this.#change('up');
+    } catch (error) {
+      if (model) destroy(model);
+      this.#retry(error);
+    }
+  }
+
+  async #setUp(model: ChannelModel, closed: () => Error | undefined): Promise<void> {
+    const channel = await model.createChannel();
+    channel.on('error', () => {});
+    await assertTopology(channel);
+    await channel.close();
+    for (const user of this.#users) await this.#openChannel(user, model);
+    const error = closed();
+    if (error) throw error;
+  }
+
+  async #openChannel(user: ChannelUser, model: ChannelModel): Promise<void> {
+    const channel = await user.open(model);
+    channel.on('error', (error: Error) => (this.#detail = error.message));
+    channel.once('close', () => {
+      user.lost();
+      // The connection's own end closes its channels too; only a channel that died alone is opened again here.
+      if (this.#model === model && !this.#stopped) this.#reopen(user, model);
+    });
+  }
+
+  #reopen(user: ChannelUser, model: ChannelModel): void {
+    setTimeout(() => {
+      if (this.#model !== model || this.#stopped) return;
+      within(setUpTimeoutMs, this.#openChannel(user, model)).catch(() => destroy(model));
+    }, firstRetryMs);
+  }
+
+  #lost(model: ChannelModel, reason: Error): void {
+    if (this.#model !== model) return;
+    this.#model = undefined;
+    this.#retry(reason);
+  }
+
+  #retry(error: unknown): void {
+    if (this.#stopped) return;
+    this.#change('down', error instanceof Error ? error.message : String(error));
+    const ceilingMs = Math.min(firstRetryMs * 2 ** Math.min(this.#tries, 10), longestRetryMs);
+    this.#tries += 1;
+    this.#timer = setTimeout(() => void this.#connect(), ceilingMs * (0.5 + Math.random() / 2));
+  }
+
+  #change(state: BrokerState, reason?: string): void {
+    this.#detail = reason;
+    if (this.#state === state) return;
+    this.#state = state;
+    this.#options.onChange(state, reason);
+  }
+}
+
+/** The broker's own default would notice a dead peer after two minutes. */
+function withHeartbeat(text: string): string {
+  const url = new URL(text);
+  if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(heartbeatSeconds));
+  return url.href;
+}
+
+function destroy(model: ChannelModel): void {
+  const { stream } = (model as unknown as { connection: { stream?: { destroy(): void } } }).connection;
+  if (stream) stream.destroy();
+  else model.close().catch(() => {});
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`the broker did not answer within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+
+const delivery = z.object({
+  deliveryId: z.string(),
+  endpointId: z.string(),
+  /** Counted from 1. */
+  attemptNum: z.number().int().positive(),
+  lane: z.enum(['live', 'retry', 'replay']),
+  /** ms since epoch; not to be sent earlier. */
+  notBefore: z.number(),
+  replayId: z.string().optional(),
+});
+
+const envelope = z.object({
+  v: z.literal(1),
+  /** The webhook's id: `webhook_logs.id`, the `id` of the 202, `webhook-id` at the endpoint. */
+  id: z.string(),
+  projectId: z.string(),
+  eventType: z.string().nullable(),
+  correlationId: z.string(),
+  /** What the webhook owes; fixed at acceptance. */
+  endpointIds: z.array(z.string()),
+  /** The provider's own, in order, without credentials and hop-by-hop headers. */
+  headers: z.array(z.tuple([z.string(), z.string()])),
+  /** Another message with this content may exist: ask Postgres before posting. */
+  copy: z.boolean().optional(),
+  /** Absent while the webhook is still to be fanned out. */
+  delivery: delivery.optional(),
+});
+
+export type Envelope = z.infer<typeof envelope>;
+export type DeliveryFields = z.infer<typeof delivery>;
+export type Message = { envelope: Envelope; body: Buffer };
+
+/**
+ * `[length of the envelope, 32 bit big-endian][envelope, JSON][the webhook's bytes as they came]`. Metadata and the
+ * customer's headers stand here and not in AMQP headers, of which some (`CC`, `BCC`) route.
+ */
+export function encodeMessage(message: Message): Buffer {
+  const json = JSON.stringify(message.envelope);
+  const jsonLength = Buffer.byteLength(json);
+  const buffer = Buffer.allocUnsafe(4 + jsonLength + message.body.length);
+  buffer.writeUInt32BE(jsonLength, 0);
+  buffer.write(json, 4);
+  message.body.copy(buffer, 4 + jsonLength);
+  return buffer;
+}
+
+export type DecodedMessage = { kind: 'message'; message: Message } | { kind: 'unreadable'; reason: string };
+
+/** Never throws: bytes that are no message of a known version say why. */
+export function decodeMessage(content: Buffer): DecodedMessage {
+  if (content.length < 4) return { kind: 'unreadable', reason: 'shorter than its length field' };
+  const jsonLength = content.readUInt32BE(0);
+  if (content.length < 4 + jsonLength) return { kind: 'unreadable', reason: 'shorter than its envelope' };
+  let json: unknown;
+  try {
+    json = JSON.parse(content.toString('utf8', 4, 4 + jsonLength));
+  } catch {
+    return { kind: 'unreadable', reason: 'the envelope is not JSON' };
+  }
+  const parsed = envelope.safeParse(json);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    return { kind: 'unreadable', reason: `envelope: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}` };
+  }
+  return { kind: 'message', message: { envelope: parsed.data, body: content.subarray(4 + jsonLength) } };
+}

@@ -1,0 +1,68 @@
+import { delayLadder } from '@hqrelay/domain/retry-schedule';
+import type { Channel } from 'amqplib';
+
+/** The queues that deliveries are worked from. */
+export const workQueues = ['hqrelay.webhooks', 'hqrelay.retries', 'hqrelay.replays'] as const;
+export type WorkQueue = (typeof workQueues)[number];
+
+export const deadLetterQueue = 'hqrelay.dead-letter';
+export const auditQueue = 'hqrelay.audit';
+
+/** Routes to a work queue by its name; what a delay queue lets go comes back through here. */
+export const workExchange = 'hqrelay.work';
+
+/** The exchange and queue of one rung. A message keeps the name of the work queue it goes back to as its routing key. */
+export const delayName = (rung: string): string => `hqrelay.delay.${rung}`;
+
+// Quorum: fsynced before the confirm, on one node as on three.
+const quorum = { 'x-queue-type': 'quorum' };
+
+// At-least-once dead lettering keeps a message until its next queue has confirmed it; it works only together with
+// reject-publish, and falls back silently to at-most-once with any other overflow.
+const atLeastOnce = { 'x-dead-letter-strategy': 'at-least-once', 'x-overflow': 'reject-publish' };
+
+// Named, because the default differs between brokers (none before 4.0) and without a dead-letter exchange a message over
+// the limit is dropped. 20, because every redelivery counts, those of innocents beside a crash too.
+const deliveryLimit = { 'x-delivery-limit': 20, 'x-dead-letter-exchange': deadLetterQueue };
+
+/** Declares everything, or finds it declared just so. Throws when a queue of that name has other arguments. */
+export async function assertTopology(channel: Channel): Promise<void> {
+  await channel.assertExchange(workExchange, 'direct', { durable: true });
+  await channel.assertExchange(deadLetterQueue, 'fanout', { durable: true });
+
+  await channel.assertQueue(deadLetterQueue, {
+    durable: true,
+    arguments: { ...quorum, 'x-delivery-limit': 1_000_000 },
+  });
+  await channel.bindQueue(deadLetterQueue, deadLetterQueue, '');
+  await channel.assertQueue(auditQueue, {
+    durable: true,
+    // Read only while Postgres is there. The limit is out of reach on purpose: brokers from 4.0 on drop after 20 otherwise.
+    arguments: { ...quorum, 'x-delivery-limit': 1_000_000, 'x-dead-letter-exchange': deadLetterQueue },
+  });
+
+  for (const queue of workQueues) {
+    await channel.assertQueue(queue, {
+      durable: true,
+      arguments: { ...quorum, ...atLeastOnce, ...deliveryLimit },
+    });
+    await channel.bindQueue(queue, workExchange, queue);
+  }
+
+  for (const rung of delayLadder) {
+    const name = delayName(rung.name);
+    await channel.assertExchange(name, 'fanout', { durable: true });
+    await channel.assertQueue(name, {
+      durable: true,
+      // One TTL for the whole queue: only the head of a queue expires, so a TTL per message would wait behind longer ones.
+      // No dead-letter routing key: the message's own is kept, and names the work queue it goes back to.
+      arguments: {
+        ...quorum,
+        ...atLeastOnce,
+        'x-message-ttl': rung.ms,
+        'x-dead-letter-exchange': workExchange,
+      },
+    });
+    await channel.bindQueue(name, name, '');
+  }
+}
