@@ -1,0 +1,149 @@
+import {
+  admit,
+  markFailed,
+  markSeen,
+  replaceReservation,
+  reservationMs,
+  type Admission,
+} from '@hqrelay/cache/admission';
+import type { Cache } from '@hqrelay/cache/client';
+import type { Postgres } from '@hqrelay/db/postgres';
+import {
+  claimKey,
+  findQueuedWebhook,
+  settleKey,
+  type PriorWebhook,
+} from '@hqrelay/db/queries/idempotency-keys';
+import { newId } from '@hqrelay/domain/ids';
+import { idFor, type VerifiedWebhook } from './ingest.ts';
+import type { RedisMemory } from './redis-memory.ts';
+
+export type AdmitDeps = { cache: Cache; postgres: Postgres; redisMemory: RedisMemory };
+
+/** A webhook that this request may make durable, under `id`. */
+export type Admitted = {
+  kind: 'admitted';
+  id: string;
+  /** An earlier request may have published it under the same id. */
+  copy: boolean;
+  /** It was accepted before: the answer says so. */
+  known: boolean;
+  /** Says how it ended. The answer does not wait for it. */
+  settle: (end: 'seen' | 'failed') => void;
+};
+
+export type AdmitOutcome =
+  | Admitted
+  | { kind: 'seen'; id: string; sameBody: boolean; logRow: boolean }
+  | { kind: 'rate_limited'; retryAfterMs: number; logRow: boolean }
+  | { kind: 'undecided'; id: string };
+
+const firstPollMs = 15;
+const longestPollMs = 120;
+/** How long a duplicate waits for the first request's outcome. */
+const waitForOutcomeMs = 1_200;
+const postgresTimeoutMs = 500;
+
+/**
+ * Seen before, over the rate limit, or ours to make durable. A duplicate of a request that is still under way waits for
+ * its outcome: to be told 202 while the first may still fail would lose the webhook.
+ */
+export async function admitWebhook(deps: AdmitDeps, webhook: VerifiedWebhook): Promise<AdmitOutcome> {
+  const claim = {
+    projectId: webhook.project.id,
+    webhookId: webhook.webhookId,
+    id: idFor(webhook.request),
+    payloadSha256: webhook.payloadSha256,
+    token: newId(),
+    rateLimitPerMinute: webhook.project.rateLimitPerMinute,
+    idempotencyTtlSeconds: webhook.project.idempotencyTtlSeconds,
+  };
+  const giveUpAt = performance.now() + waitForOutcomeMs;
+  for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 2, longestPollMs)) {
+    const outcome =
+      (await admitByRedis(deps, webhook, claim)) ?? (await admitByPostgres(deps, webhook, claim));
+    if (outcome.kind !== 'pending') return outcome;
+    if (performance.now() + pollMs > giveUpAt) return { kind: 'undecided', id: outcome.id };
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+}
+
+type Claim = Parameters<typeof admit>[1];
+type Pending = Extract<Admission, { kind: 'pending' }>;
+
+async function admitByRedis(
+  deps: AdmitDeps,
+  webhook: VerifiedWebhook,
+  claim: Claim,
+): Promise<AdmitOutcome | Pending | undefined> {
+  await deps.redisMemory.settled(claim.projectId);
+  const admission = await admit(deps.cache, claim);
+  if (admission?.kind !== 'admitted') return admission;
+  const settleAs = (id: string, payloadSha256: string) => (end: 'seen' | 'failed') =>
+    void settleInRedis(deps, { ...claim, id, payloadSha256 }, end);
+  const { id, takenOver } = admission;
+  const forgetful = admission.redisAgeMs < claim.idempotencyTtlSeconds * 1_000;
+  const prior = forgetful && !takenOver ? await findPrior(deps, webhook) : null;
+  if (!prior) {
+    return { kind: 'admitted', id, copy: takenOver, known: false, settle: settleAs(id, claim.payloadSha256) };
+  }
+  // The reservation made just now stands under another id; what Postgres knows takes its place.
+  void replaceReservation(deps.cache, { ...claim, id: prior.id, payloadSha256: prior.payloadSha256 }).catch(
+    () => {},
+  );
+  return fromPrior(prior, claim.payloadSha256, settleAs(prior.id, prior.payloadSha256));
+}
+
+async function settleInRedis(deps: AdmitDeps, claim: Claim, end: 'seen' | 'failed'): Promise<void> {
+  // A mark that does not arrive leaves a reservation that runs out: the provider's retry takes the same id over.
+  await (end === 'seen' ? markSeen(deps.cache, claim) : markFailed(deps.cache, claim)).catch(() => {});
+}
+
+/** Redis is away: the rate limit is open, and Postgres knows which ids were seen. Without either, nothing is held back. */
+async function admitByPostgres(
+  deps: AdmitDeps,
+  webhook: VerifiedWebhook,
+  claim: Claim,
+): Promise<AdmitOutcome | Pending> {
+  deps.redisMemory.missed(claim.projectId);
+  const windowSeconds = webhook.project.idempotencyTtlSeconds;
+  const answer = await deps.postgres.attempt(postgresTimeoutMs, (pool) =>
+    claimKey(pool, { ...claim, windowSeconds, reservationSeconds: reservationMs / 1_000 }),
+  );
+  if (!answer) return { kind: 'admitted', id: claim.id, copy: false, known: false, settle: () => {} };
+  const claimed = answer.value;
+  if (claimed.kind === 'seen') return { ...claimed, logRow: true };
+  if (claimed.kind === 'pending') return claimed;
+  const settleAs = (id: string, payloadSha256: string) => (end: 'seen' | 'failed') =>
+    void settleInPostgres(deps, { ...claim, id, payloadSha256 }, end);
+  const prior = claimed.takenOver ? null : await findPrior(deps, webhook);
+  if (prior) return fromPrior(prior, claim.payloadSha256, settleAs(prior.id, prior.payloadSha256));
+  const { id, takenOver } = claimed;
+  return { kind: 'admitted', id, copy: takenOver, known: false, settle: settleAs(id, claim.payloadSha256) };
+}
+
+async function settleInPostgres(deps: AdmitDeps, claim: Claim, end: 'seen' | 'failed'): Promise<void> {
+  const state = end === 'seen' ? 'seen' : 'retryable';
+  await deps.postgres.attempt(postgresTimeoutMs, (pool) => settleKey(pool, claim, state)).catch(() => {});
+}
+
+async function findPrior(deps: AdmitDeps, webhook: VerifiedWebhook): Promise<PriorWebhook | null> {
+  const { id, idempotencyTtlSeconds } = webhook.project;
+  const answer = await deps.postgres.attempt(postgresTimeoutMs, (pool) =>
+    findQueuedWebhook(pool, id, webhook.webhookId, idempotencyTtlSeconds),
+  );
+  return answer?.value ?? null;
+}
+
+/**
+ * What Postgres knows of a webhook that Redis does not. One that shows no sign of life may never have been published, so
+ * it is made durable again under its id, which the worker tells from a second life; the sender hears that it is known.
+ */
+function fromPrior(prior: PriorWebhook, payloadSha256: string, settle: Admitted['settle']): AdmitOutcome {
+  const sameBody = prior.payloadSha256 === payloadSha256;
+  if (prior.alive || !sameBody) {
+    settle('seen');
+    return { kind: 'seen', id: prior.id, sameBody, logRow: true };
+  }
+  return { kind: 'admitted', id: prior.id, copy: true, known: true, settle };
+}

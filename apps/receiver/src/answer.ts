@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+export type Answer = { statusCode: number; body: unknown; headers?: Record<string, string> };
+
+export function errorAnswer(
+  statusCode: number,
+  code: string,
+  message: string,
+  headers?: Record<string, string>,
+): Answer {
+  return { statusCode, body: { error: { code, message } }, ...(headers && { headers }) };
+}
+
+export const retryLater = { 'Retry-After': '1' };
+
+export function sendAnswer(response: ServerResponse, answer: Answer, correlationId: string): void {
+  const body = JSON.stringify(answer.body);
+  response.writeHead(answer.statusCode, headersOf(answer, body, correlationId));
+  response.end(body);
+}
+
+const lingerMs = 1_000;
+const lingerBytesMax = 16 << 20;
+
+/**
+ * Answers a request whose body is not wanted. What still comes is thrown away for a moment before the connection closes:
+ * closing it with bytes unread would reset it, and the sender might never see the answer.
+ */
+export function refuseBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+  correlationId: string,
+): void {
+  const body = JSON.stringify(answer.body);
+  response.writeHead(answer.statusCode, { ...headersOf(answer, body, correlationId), Connection: 'close' });
+  response.write(body);
+  let bytes = 0;
+  const finish = () => {
+    clearTimeout(timer);
+    request.off('data', count);
+    response.end();
+  };
+  const count = (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > lingerBytesMax) finish();
+  };
+  const timer = setTimeout(finish, lingerMs);
+  request.on('data', count).once('end', finish).once('close', finish);
+}
+
+function headersOf(answer: Answer, body: string, correlationId: string): Record<string, string | number> {
+  return {
+    ...answer.headers,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Correlation-Id': correlationId,
+  };
+}

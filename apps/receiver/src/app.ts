@@ -1,0 +1,53 @@
+import { newId } from '@hqrelay/domain/ids';
+import { createHealthRouter, createLivenessRouter, type HealthDeps } from '@hqrelay/runtime/health';
+import type { Logger } from '@hqrelay/runtime/logger';
+import express, { type ErrorRequestHandler, type Express } from 'express';
+import { errorAnswer, refuseBody, retryLater } from './answer.ts';
+import { receive, type ReceiveDeps } from './receive.ts';
+
+export type AppDeps = ReceiveDeps & {
+  health: HealthDeps;
+  trustProxy: boolean | number | string[];
+  /** Whether metrics and readiness have a port of their own. */
+  adminApart: boolean;
+  logger: Logger;
+};
+
+/** The public side. */
+export function createApp(deps: AppDeps): Express {
+  const app = express();
+  app.set('trust proxy', deps.trustProxy);
+  app.set('query parser', false);
+
+  app.post('/v1/webhooks{/:projectId}', receive(deps));
+  app.all('/v1/webhooks{/:projectId}', (request, response) => {
+    refuseBody(request, response, { ...methodNotAllowed, headers: { Allow: 'POST' } }, newId());
+  });
+  app.use(deps.adminApart ? createLivenessRouter() : createHealthRouter(deps.health));
+  app.use((request, response) => refuseBody(request, response, notFound, newId()));
+  app.use(onError(deps.logger));
+  return app;
+}
+
+/** Where metrics and readiness answer when they have a port of their own. */
+export function createAdminApp(health: HealthDeps): Express {
+  return express().use(createHealthRouter(health));
+}
+
+const methodNotAllowed = errorAnswer(405, 'method.not_allowed', 'Webhooks are sent with POST');
+const notFound = errorAnswer(404, 'path.unknown', 'Webhooks are sent to /v1/webhooks/<projectId>');
+
+/** A fault of ours is never a 4xx: senders take those as final. */
+function onError(logger: Logger): ErrorRequestHandler {
+  return (error, request, response, next) => {
+    const statusCode = (error as { statusCode?: number }).statusCode ?? 503;
+    if (response.headersSent) return next(error);
+    if (statusCode < 500) {
+      refuseBody(request, response, errorAnswer(400, 'request.malformed', 'The URL cannot be read'), newId());
+      return;
+    }
+    logger.error({ err: error as Error }, 'receiver.failed');
+    const answer = errorAnswer(503, 'receiver.failed', 'Something failed here; send it again', retryLater);
+    refuseBody(request, response, answer, newId());
+  };
+}

@@ -1,0 +1,24 @@
+import type { WebhookLogRow } from '@hqrelay/db/queries/append-audit';
+import { idFor, type VerifiedWebhook } from './ingest.ts';
+
+/** The facts of a request under an id of its own; `accepted` gives it the webhook's id instead. */
+export function logRowOf(
+  webhook: Pick<VerifiedWebhook, 'request' | 'webhookId' | 'eventType' | 'payloadSha256'>,
+  status: WebhookLogRow['status'],
+): WebhookLogRow {
+  const { request } = webhook;
+  return {
+    id: idFor(request),
+    projectId: request.projectId,
+    webhookId: webhook.webhookId,
+    eventType: webhook.eventType,
+    status,
+    reason: null,
+    endpointIds: [],
+    duplicateOf: null,
+    payloadSha256: webhook.payloadSha256,
+    payloadBytes: request.body.length,
+    remoteAddr: request.remoteAddr,
+    correlationId: request.correlationId,
+  };
+}

@@ -1,0 +1,173 @@
+import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
+import { Cache, connectRedis } from '@hqrelay/cache/client';
+import { followProjectChanges } from '@hqrelay/cache/project-config';
+import { Postgres } from '@hqrelay/db/postgres';
+import { projectsWithClaims } from '@hqrelay/db/queries/idempotency-keys';
+import { parseSecretKeys } from '@hqrelay/domain/secret-box';
+import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
+import { ProjectDirectory } from '@hqrelay/projects/project-directory';
+import { BrokerConnection } from '@hqrelay/queue/connection';
+import { Publisher } from '@hqrelay/queue/publisher';
+import { describeConfig, exitOnConfigError } from '@hqrelay/runtime/env';
+import { createHttpServer } from '@hqrelay/runtime/http-server';
+import { createLogger } from '@hqrelay/runtime/logger';
+import { createRegistry } from '@hqrelay/runtime/metrics';
+import { createShutdown } from '@hqrelay/runtime/shutdown';
+import { createAdminApp, createApp } from './app.ts';
+import { readConfig } from './config.ts';
+import { ingest, type IngestDeps } from './ingest.ts';
+import { LastSeenNotes } from './last-seen.ts';
+import { noteTooLarge } from './note-too-large.ts';
+import { BodyReader } from './read-body.ts';
+import { RedisMemory } from './redis-memory.ts';
+import { createRejectionBudget } from './rejection-budget.ts';
+import { createReport } from './report.ts';
+
+const config = (() => {
+  try {
+    return readConfig();
+  } catch (error) {
+    return exitOnConfigError(error);
+  }
+})();
+const logger = createLogger({ name: 'receiver', level: config.logLevel });
+const registry = createRegistry();
+const report = createReport(logger, registry);
+const shutdown = createShutdown({ logger, deadlineMs: 20_000 });
+logger.info({ config: describeConfig(config) }, 'receiver.starting');
+
+const stateChange = (dependency: string) => (state: string, reason?: string) =>
+  logger[state === 'up' ? 'info' : 'warn']({ dependency, state, reason }, 'dependency.changed');
+
+const postgres = new Postgres({
+  url: config.databaseUrl,
+  applicationName: 'hqrelay-receiver',
+  max: 8,
+  onChange: stateChange('postgres'),
+});
+const cache = new Cache({
+  url: config.redisUrl,
+  name: 'hqrelay-receiver',
+  onChange: (state, reason) => {
+    stateChange('redis')(state, reason);
+    if (state === 'up') void redisMemory.settleAll();
+  },
+});
+const redisMemory = new RedisMemory(cache);
+const broker = new BrokerConnection({
+  urls: config.rabbitmqUrls,
+  name: 'hqrelay-receiver',
+  onChange: stateChange('rabbitmq'),
+});
+const publisher = new Publisher({
+  name: 'ingest',
+  connection: broker,
+  confirmTimeoutMs: 600,
+  inFlightMax: 5_000,
+});
+const recorder = new AuditRecorder({
+  postgres,
+  publisher,
+  onSpilled: (rows) => logger.debug({ rows }, 'audit.spilled'),
+  onParked: (row, reason) => logger.error({ kind: row.kind, reason }, 'audit.row_parked'),
+});
+const directory = new ProjectDirectory({ cache, postgres, ttlSeconds: config.configCacheTtlSeconds });
+const lastSeen = new LastSeenNotes(postgres);
+const bodies = new BodyReader({ bodyBytesMax: config.bodyBytesMax, unverifiedBytesMax: 256 << 20 });
+
+const deps: IngestDeps = {
+  cache,
+  postgres,
+  redisMemory,
+  publisher,
+  recorder,
+  secrets: new OpenedSecrets(parseSecretKeys(config.secretsKey), (error) =>
+    logger.error({ err: error }, 'secret.unreadable'),
+  ),
+  findProject: (projectId, now) => directory.find(projectId, now),
+  note: (row) => recorder.note(row),
+  mayNoteRejection: createRejectionBudget(20, 200),
+  onVerified: lastSeen.note,
+  onPublished: report.published,
+};
+
+const health = {
+  dependencies: [
+    {
+      name: 'postgres' as const,
+      state: () => postgres.state,
+      get detail() {
+        return postgres.detail;
+      },
+    },
+    {
+      name: 'redis' as const,
+      state: () => cache.state,
+      get detail() {
+        return cache.detail;
+      },
+    },
+    {
+      name: 'rabbitmq' as const,
+      state: () => (broker.state === 'blocked' ? ('down' as const) : broker.state),
+      get detail() {
+        return broker.detail;
+      },
+    },
+  ],
+  // Either store can make a webhook durable; without both nothing can be accepted.
+  isReady: (states: { postgres?: string; rabbitmq?: string }) =>
+    states.postgres === 'up' || states.rabbitmq === 'up',
+  isDraining: () => shutdown.isDraining(),
+  registry,
+};
+const app = createApp({
+  bodies,
+  ingest: (request) => ingest(deps, request),
+  noteTooLarge: (request, bytes) => noteTooLarge(deps, request, bytes),
+  report: report.received,
+  health,
+  trustProxy: config.trustProxy,
+  adminApart: config.receiverAdminPort !== undefined,
+  logger,
+});
+
+const subscriber = connectRedis(config.redisUrl, 'hqrelay-receiver-changes');
+followProjectChanges(subscriber, (projectId) => directory.forget(projectId));
+cache.start();
+broker.start();
+void postgres.start().then(async () => {
+  const claimed = await postgres.attempt(2_000, projectsWithClaims);
+  for (const projectId of claimed?.value ?? []) redisMemory.missed(projectId);
+});
+const writingLastSeen = setInterval(
+  () => void lastSeen.write().catch((error: unknown) => logger.warn({ err: error }, 'last_seen.not_written')),
+  5_000,
+);
+
+shutdown.add('stores', async () => {
+  await recorder.close();
+  await lastSeen.write();
+  clearInterval(writingLastSeen);
+  subscriber.disconnect();
+  await Promise.all([broker.stop(), cache.close(), postgres.close()]);
+});
+
+try {
+  if (config.receiverAdminPort !== undefined) {
+    const admin = createHttpServer(createAdminApp(health));
+    await admin.listen(config.receiverAdminPort);
+    shutdown.add('admin server', async () => void (await admin.close(1_000)));
+  }
+  const server = createHttpServer(app);
+  const port = await server.listen(config.receiverPort);
+  shutdown.add('server', async () => {
+    const { connectionsCut } = await server.close(10_000);
+    if (connectionsCut) logger.warn('receiver.connections_cut');
+  });
+  logger.info({ port }, 'receiver.listening');
+} catch (error) {
+  logger.fatal({ err: error }, 'receiver.not_started');
+  process.stderr.write(`receiver: ${(error as Error).message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,25 @@
+import type { IngestDeps, InboundRequest } from './ingest.ts';
+import { logRowOf } from './log-row.ts';
+
+/** The row of a body that was refused for its size. Its sender is unknown, so such rows are bounded like other rejections. */
+export function noteTooLarge(
+  deps: Pick<IngestDeps, 'note' | 'mayNoteRejection'>,
+  request: Omit<InboundRequest, 'body'>,
+  bytes: number,
+): void {
+  if (!deps.mayNoteRejection(request.receivedAt)) return;
+  const webhookId = request.headers('x-webhook-id')?.slice(0, 255) ?? '';
+  const webhook = {
+    request: { ...request, body: Buffer.alloc(0) },
+    webhookId,
+    eventType: null,
+    payloadSha256: '',
+  };
+  const log = {
+    ...logRowOf(webhook, 'rejected'),
+    reason: 'the body is too large',
+    payloadSha256: null,
+    payloadBytes: Math.min(bytes, 2 ** 31 - 1),
+  };
+  deps.note({ kind: 'webhook', log, payload: null });
+}

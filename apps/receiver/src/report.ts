@@ -1,0 +1,54 @@
+import type { Logger } from '@hqrelay/runtime/logger';
+import type { Registry } from '@hqrelay/runtime/metrics';
+import type { PublishResult } from '@hqrelay/queue/publisher';
+import { Counter, Histogram } from 'prom-client';
+
+export type Received = {
+  outcome: string;
+  statusCode: number;
+  projectId: string;
+  id: string | undefined;
+  bytes: number | undefined;
+  correlationId: string;
+  durationMs: number;
+};
+
+export type Report = (received: Received) => void;
+
+const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
+/** One log line and its metrics for each request; nothing else speaks of them. */
+export function createReport(
+  logger: Logger,
+  registry: Registry,
+): { received: Report; published: (result: PublishResult, durationMs: number) => void } {
+  const received = new Counter({
+    name: 'hqrelay_webhooks_received_total',
+    help: 'Requests to /v1/webhooks, by outcome',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  const duration = new Histogram({
+    name: 'hqrelay_receive_duration_seconds',
+    help: 'From the first byte of a request to its answer',
+    buckets: secondsBuckets,
+    registers: [registry],
+  });
+  const confirm = new Histogram({
+    name: 'hqrelay_publish_confirm_seconds',
+    help: 'From publishing a webhook to the confirm of the broker',
+    buckets: secondsBuckets,
+    registers: [registry],
+  });
+  return {
+    received: (line) => {
+      received.inc({ outcome: line.outcome });
+      duration.observe(line.durationMs / 1_000);
+      const level = line.statusCode >= 500 ? 'warn' : 'info';
+      logger[level]({ ...line, durationMs: Math.round(line.durationMs * 100) / 100 }, 'webhook.received');
+    },
+    published: (result, durationMs) => {
+      if (result.kind === 'confirmed') confirm.observe(durationMs / 1_000);
+    },
+  };
+}

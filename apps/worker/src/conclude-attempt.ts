@@ -1,0 +1,44 @@
+import type { AttemptOutcome } from '@hqrelay/domain/attempt-outcome';
+import { nextDelayMs } from '@hqrelay/domain/retry-schedule';
+
+/** What an attempt leads to. */
+export type Conclusion =
+  | { kind: 'delivered' }
+  /** ms since epoch. */
+  | { kind: 'retry'; nextAttemptAt: number }
+  | { kind: 'dead_letter'; reason: string }
+  /** The endpoint answered 410: it is disabled, and the delivery waits. */
+  | { kind: 'gone'; reason: string };
+
+/** Delays below this are rungs of the ladder themselves: jitter would only add a second rung to them. */
+const jitterFromMs = 10_000;
+
+/** `now` is the end of the attempt, from which the next delay counts. */
+export function concludeAttempt(input: {
+  outcome: AttemptOutcome;
+  schedule: readonly string[];
+  attemptNum: number;
+  now: number;
+  random: () => number;
+}): Conclusion {
+  const { outcome, schedule, attemptNum, now } = input;
+  switch (outcome.kind) {
+    case 'delivered':
+      return { kind: 'delivered' };
+    case 'gone':
+      return { kind: 'gone', reason: 'the endpoint answered 410 Gone' };
+    case 'failed': {
+      const retryAfterMs = outcome.retryAfterMs;
+      const exact = nextDelayMs({
+        schedule,
+        attemptNum,
+        random: () => 0,
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      });
+      if (exact === null)
+        return { kind: 'dead_letter', reason: `${outcome.error} at attempt ${attemptNum}, the last` };
+      const jitterMs = exact < jitterFromMs ? 0 : exact * 0.1 * input.random();
+      return { kind: 'retry', nextAttemptAt: now + Math.ceil(exact + jitterMs) };
+    }
+  }
+}

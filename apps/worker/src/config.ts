@@ -1,0 +1,18 @@
+import { loadConfig } from '@hqrelay/runtime/env';
+
+export const readConfig = () =>
+  loadConfig(
+    [
+      'DATABASE_URL',
+      'REDIS_URL',
+      'RABBITMQ_URL',
+      'HQRELAY_SECRETS_KEY',
+      'WORKER_PORT',
+      'LOG_LEVEL',
+      'CONFIG_CACHE_TTL_SECONDS',
+      'ALLOW_PRIVATE_ENDPOINTS',
+      'ALLOW_ENDPOINT_CIDRS',
+      'EGRESS_PROXY',
+    ],
+    process.env,
+  );

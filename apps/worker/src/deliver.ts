@@ -1,0 +1,156 @@
+import type { AuditRecorder } from '@hqrelay/audit/audit-recorder';
+import type { Postgres } from '@hqrelay/db/postgres';
+import { readDeliveryHistory, type DeliveryHistory } from '@hqrelay/db/queries/delivery-attempts';
+import { judgeAttempt, type HttpExchange } from '@hqrelay/domain/attempt-outcome';
+import { newId } from '@hqrelay/domain/ids';
+import { deliveryHeaders } from '@hqrelay/domain/outbound-signing';
+import type { EndpointConfig } from '@hqrelay/domain/project-config';
+import type { Sender } from '@hqrelay/outbound/send-request';
+import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
+import type { ProjectLookup } from '@hqrelay/projects/project-directory';
+import type { Verdict } from '@hqrelay/queue/consumer';
+import { encodeMessage } from '@hqrelay/queue/messages';
+import { concludeAttempt, type Conclusion } from './conclude-attempt.ts';
+import { messageOf, type Delivery } from './delivery.ts';
+import { hold, type HoldDeps } from './hold.ts';
+import { park, send, sendDeadLetter, sendLater, workQueueOf } from './outgoing.ts';
+import { recordAttempt } from './record-attempt.ts';
+import type { Report } from './report.ts';
+
+export type DeliverDeps = HoldDeps & {
+  postgres: Postgres;
+  recorder: AuditRecorder;
+  sender: Sender;
+  secrets: OpenedSecrets;
+  findProject: (projectId: string, now: number) => ProjectLookup | Promise<ProjectLookup>;
+  /** An endpoint answered 410. */
+  disableEndpoint: (projectId: string, endpointId: string, reason: string) => Promise<void>;
+  report: Report;
+  now: () => number;
+  random: () => number;
+};
+
+const longestInBrokerMs = 3_600_000;
+const historyTimeoutMs = 1_000;
+const configRetryMs = 5_000;
+
+/** Steps 3 to 6 of the worker in architecture.md, for one message of one delivery. */
+export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Verdict> {
+  const { envelope, fields } = delivery;
+  const found = await deps.findProject(envelope.projectId, deps.now());
+  if (found.kind === 'unavailable')
+    return sent(sendLater(deps, queueOf(delivery), keptMessage(delivery), configRetryMs));
+  const endpoint =
+    found.kind === 'found' ? found.project.endpoints.find(({ id }) => id === fields.endpointId) : undefined;
+  if (!endpoint) {
+    const reason = `there is no endpoint ${fields.endpointId}`;
+    return sent(park(deps, 'message', reason, encodeMessage(messageOf(delivery))));
+  }
+
+  const remainingMs = fields.notBefore - deps.now();
+  if (!endpoint.enabled) return sent(hold(deps, delivery, 'disabled', fields.notBefore));
+  if (endpoint.paused) return sent(hold(deps, delivery, 'paused', fields.notBefore));
+  if (remainingMs > longestInBrokerMs) return sent(hold(deps, delivery, 'delay', fields.notBefore));
+  if (remainingMs > 0) return sent(sendLater(deps, queueOf(delivery), keptMessage(delivery), remainingMs));
+
+  const history = await historyOf(deps, delivery);
+  if (history && (history.finished || history.lastAttemptNum > fields.attemptNum)) return 'ack';
+  if (history && history.lastAttemptNum === fields.attemptNum) {
+    // Whoever recorded it goes on, and comes back redelivered if it crashed first. Any other message is a copy of that one.
+    if (!delivery.redelivered) return 'ack';
+    return goOn(deps, delivery, endpoint, {
+      kind: 'retry',
+      nextAttemptAt: history.nextAttemptAt ?? deps.now(),
+    });
+  }
+
+  const attemptedAt = deps.now();
+  const exchange = await post(deps, delivery, endpoint, attemptedAt);
+  const outcome = judgeAttempt(exchange, { now: deps.now(), timeoutMs: endpoint.timeoutMs });
+  const conclusion = concludeAttempt({
+    outcome,
+    schedule: endpoint.retrySchedule,
+    attemptNum: fields.attemptNum,
+    now: deps.now(),
+    random: deps.random,
+  });
+  const attempt = { id: newId(attemptedAt), exchange, outcome, conclusion };
+  deps.report(delivery, endpoint, attempt);
+  if (!(await recordAttempt(deps, delivery, attempt))) return 'requeue';
+  return goOn(deps, delivery, endpoint, conclusion);
+}
+
+/** Whoever was redelivered, copied or retried asks what is recorded already. Postgres down: deliver. */
+async function historyOf(deps: DeliverDeps, delivery: Delivery): Promise<DeliveryHistory | undefined> {
+  const { envelope, fields, receivedAt } = delivery;
+  if (!delivery.redelivered && !envelope.copy && fields.attemptNum === 1) return undefined;
+  const answer = await deps.postgres.attempt(historyTimeoutMs, (pool) =>
+    readDeliveryHistory(pool, { webhookLogId: envelope.id, deliveryId: fields.deliveryId, receivedAt }),
+  );
+  return answer?.value;
+}
+
+function post(
+  deps: DeliverDeps,
+  { envelope, fields, body }: Delivery,
+  endpoint: EndpointConfig,
+  now: number,
+): Promise<HttpExchange> {
+  const headers = deliveryHeaders({
+    providerHeaders: envelope.headers,
+    fixedHeaders: deps.secrets.headersOf(endpoint),
+    secrets: deps.secrets.ofEndpoint(endpoint, now).map((secret) => secret.key),
+    webhookLogId: envelope.id,
+    attemptNum: fields.attemptNum,
+    correlationId: envelope.correlationId,
+    body,
+    now,
+  });
+  return deps.sender.send({ url: endpoint.url, headers, body, timeoutMs: endpoint.timeoutMs });
+}
+
+/** What follows a recorded attempt. Done again after a crash, it changes nothing that the worker would not notice. */
+async function goOn(
+  deps: DeliverDeps,
+  delivery: Delivery,
+  endpoint: EndpointConfig,
+  conclusion: Conclusion,
+): Promise<Verdict> {
+  const lane = delivery.fields.lane === 'replay' ? 'replay' : 'retry';
+  const attemptNum = delivery.fields.attemptNum + 1;
+  switch (conclusion.kind) {
+    case 'delivered':
+      return 'ack';
+    case 'retry': {
+      const { nextAttemptAt } = conclusion;
+      const next = {
+        ...delivery,
+        fields: { ...delivery.fields, lane, attemptNum, notBefore: nextAttemptAt } as const,
+      };
+      const remainingMs = nextAttemptAt - deps.now();
+      if (remainingMs > longestInBrokerMs) return sent(hold(deps, next, 'delay', nextAttemptAt));
+      if (remainingMs <= 0) return sent(send(deps, workQueueOf(lane), messageOf(next)));
+      return sent(sendLater(deps, workQueueOf(lane), messageOf(next), remainingMs));
+    }
+    case 'dead_letter':
+      return sent(sendDeadLetter(deps, messageOf(delivery), conclusion.reason));
+    case 'gone': {
+      await deps.disableEndpoint(delivery.envelope.projectId, endpoint.id, conclusion.reason);
+      const next = { ...delivery, fields: { ...delivery.fields, lane, attemptNum } as const };
+      return sent(hold(deps, next, 'disabled', deps.now()));
+    }
+  }
+}
+
+/** The same message again, a copy still if it was one. */
+function keptMessage(delivery: Delivery): ReturnType<typeof messageOf> {
+  return messageOf(delivery, { copy: delivery.envelope.copy === true || delivery.redelivered });
+}
+
+function queueOf(delivery: Delivery) {
+  return workQueueOf(delivery.fields.lane);
+}
+
+async function sent(work: Promise<boolean>): Promise<Verdict> {
+  return (await work) ? 'ack' : 'requeue';
+}

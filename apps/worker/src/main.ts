@@ -1,0 +1,241 @@
+import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
+import { Cache, connectRedis } from '@hqrelay/cache/client';
+import { announceProjectChange, followProjectChanges } from '@hqrelay/cache/project-config';
+import { Postgres } from '@hqrelay/db/postgres';
+import { disableEndpoint } from '@hqrelay/db/queries/disable-endpoint';
+import { parsePolicy } from '@hqrelay/domain/network-policy';
+import { parseSecretKeys } from '@hqrelay/domain/secret-box';
+import { createSender } from '@hqrelay/outbound/send-request';
+import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
+import { ProjectDirectory } from '@hqrelay/projects/project-directory';
+import { BrokerConnection } from '@hqrelay/queue/connection';
+import { Consumer } from '@hqrelay/queue/consumer';
+import { Publisher } from '@hqrelay/queue/publisher';
+import type { WorkQueue } from '@hqrelay/queue/topology';
+import { describeConfig, exitOnConfigError } from '@hqrelay/runtime/env';
+import { createHealthRouter } from '@hqrelay/runtime/health';
+import { createHttpServer } from '@hqrelay/runtime/http-server';
+import { createLogger } from '@hqrelay/runtime/logger';
+import { createRegistry } from '@hqrelay/runtime/metrics';
+import { createShutdown } from '@hqrelay/runtime/shutdown';
+import express from 'express';
+import { Counter, Gauge } from 'prom-client';
+import { readConfig } from './config.ts';
+import { dispatch, type DispatchDeps } from './dispatch.ts';
+import { startMaintenance } from './maintenance.ts';
+import { drainOutbox } from './maintenance/drain-outbox.ts';
+import { drainSpilledAudit } from './maintenance/drain-spilled-audit.ts';
+import { dropExpiredKeys } from './maintenance/drop-expired-keys.ts';
+import { makePartitions } from './maintenance/make-partitions.ts';
+import { createBacklogGauges, measureBacklog } from './maintenance/measure-backlog.ts';
+import { releaseHeld } from './maintenance/release-held.ts';
+import { createReport } from './report.ts';
+
+const config = (() => {
+  try {
+    return readConfig();
+  } catch (error) {
+    return exitOnConfigError(error);
+  }
+})();
+const logger = createLogger({ name: 'worker', level: config.logLevel });
+const registry = createRegistry();
+const shutdown = createShutdown({ logger, deadlineMs: 45_000 });
+logger.info({ config: describeConfig(config) }, 'worker.starting');
+
+const stateChange = (dependency: string) => (state: string, reason?: string) =>
+  logger[state === 'up' ? 'info' : 'warn']({ dependency, state, reason }, 'dependency.changed');
+
+const postgres = new Postgres({
+  url: config.databaseUrl,
+  applicationName: 'hqrelay-worker',
+  max: 10,
+  onChange: stateChange('postgres'),
+});
+const cache = new Cache({ url: config.redisUrl, name: 'hqrelay-worker', onChange: stateChange('redis') });
+// Apart, because an alarm of the broker stops whoever publishes on a connection, acknowledgements included.
+const publishing = new BrokerConnection({
+  urls: config.rabbitmqUrls,
+  name: 'hqrelay-worker publishing',
+  onChange: stateChange('rabbitmq'),
+});
+const consuming = new BrokerConnection({
+  urls: config.rabbitmqUrls,
+  name: 'hqrelay-worker consuming',
+  onChange: stateChange('rabbitmq consuming'),
+});
+const publisher = new Publisher({
+  name: 'deliveries',
+  connection: publishing,
+  confirmTimeoutMs: 2_000,
+  inFlightMax: 5_000,
+});
+const auditSpilled = new Counter({
+  name: 'hqrelay_audit_spilled_total',
+  help: 'Audit rows that went to the broker because Postgres did not take them',
+  registers: [registry],
+});
+const recorder = new AuditRecorder({
+  postgres,
+  publisher,
+  onSpilled: (rows) => auditSpilled.inc(rows),
+  onParked: (row, reason) => logger.error({ kind: row.kind, reason }, 'audit.row_parked'),
+});
+const directory = new ProjectDirectory({ cache, postgres, ttlSeconds: config.configCacheTtlSeconds });
+const sender = createSender({
+  policy: parsePolicy({
+    allowPrivate: config.allowPrivateEndpoints,
+    allowCidrs: config.allowEndpointCidrs,
+  }),
+  connectionsPerOrigin: 1_000,
+  idleConnectionsMax: 1_000,
+  egressProxy: config.egressProxy,
+});
+
+const deps: DispatchDeps = {
+  postgres,
+  publisher,
+  recorder,
+  sender,
+  secrets: new OpenedSecrets(parseSecretKeys(config.secretsKey), (error) =>
+    logger.error({ err: error }, 'secret.unreadable'),
+  ),
+  findProject: (projectId, now) => directory.find(projectId, now),
+  disableEndpoint: async (projectId, endpointId, reason) => {
+    await disableEndpoint(postgres.pool, endpointId, reason);
+    directory.forget(projectId);
+    // The others hear of it when their entries run out, if Redis is away.
+    await announceProjectChange(cache.redis, projectId).catch(() => {});
+    logger.warn({ projectId, endpointId, reason }, 'endpoint.disabled');
+  },
+  report: createReport(logger, registry),
+  onUnreadable: (reason) => logger.error({ reason }, 'message.unreadable'),
+  now: Date.now,
+  random: Math.random,
+};
+
+const consumer = (queue: WorkQueue, prefetch: number) =>
+  new Consumer({
+    queue,
+    connection: consuming,
+    prefetch,
+    handle: (message) => dispatch(deps, message),
+    onError: (error) => logger.error({ err: error, queue }, 'delivery.failed_here'),
+  });
+const consumers = [
+  consumer('hqrelay.webhooks', 1_000),
+  consumer('hqrelay.retries', 600),
+  consumer('hqrelay.replays', 400),
+];
+new Gauge({
+  name: 'hqrelay_deliveries_in_flight',
+  help: 'Messages this worker is working on',
+  registers: [registry],
+  collect() {
+    this.set(consumers.reduce((sum, { inFlight }) => sum + inFlight, 0));
+  },
+});
+
+const subscriber = connectRedis(config.redisUrl, 'hqrelay-worker-changes');
+followProjectChanges(subscriber, (projectId) => directory.forget(projectId));
+cache.start();
+publishing.start();
+consuming.start();
+void postgres.start();
+
+const drained = async (what: string, work: Promise<number>) => {
+  const count = await work;
+  if (count > 0) logger.info({ count }, what);
+};
+const gauges = createBacklogGauges(registry);
+const maintenance = startMaintenance(
+  [
+    {
+      name: 'release-held',
+      everyMs: 500,
+      run: () => drained('held.released', releaseHeld({ postgres, publisher, now: Date.now })),
+    },
+    {
+      name: 'drain-outbox',
+      everyMs: 500,
+      run: () => drained('outbox.drained', drainOutbox({ postgres, publisher })),
+    },
+    {
+      name: 'drain-spilled-audit',
+      everyMs: 1_000,
+      run: () => drained('audit.drained', drainSpilledAudit({ postgres, connection: publishing, publisher })),
+    },
+    {
+      name: 'measure-backlog',
+      everyMs: 5_000,
+      run: () => measureBacklog({ postgres, connection: publishing, gauges }),
+    },
+    {
+      name: 'make-partitions',
+      everyMs: 600_000,
+      run: () => drained('partitions.made', makePartitions({ postgres, now: Date.now })),
+    },
+    {
+      name: 'drop-expired-keys',
+      everyMs: 600_000,
+      run: () => drained('keys.dropped', dropExpiredKeys({ postgres })),
+    },
+  ],
+  logger,
+);
+
+shutdown.add('stores', async () => {
+  await recorder.close();
+  subscriber.disconnect();
+  await Promise.all([publishing.stop(), cache.close(), postgres.close()]);
+});
+shutdown.add('maintenance', () => maintenance.stop());
+shutdown.add('consumers', async () => {
+  await Promise.all(consumers.map((each) => each.drain(30_000)));
+  // Only now: what was never started goes back in order.
+  await consuming.stop();
+  await sender.close();
+});
+
+const app = express();
+app.use(
+  createHealthRouter({
+    dependencies: [
+      {
+        name: 'postgres',
+        state: () => postgres.state,
+        get detail() {
+          return postgres.detail;
+        },
+      },
+      {
+        name: 'redis',
+        state: () => cache.state,
+        get detail() {
+          return cache.detail;
+        },
+      },
+      {
+        name: 'rabbitmq',
+        state: () =>
+          consumers.every((each) => each.isConsuming) && publishing.state === 'up' ? 'up' : 'down',
+        get detail() {
+          return consuming.detail ?? publishing.detail;
+        },
+      },
+    ],
+    isReady: (states) => states.rabbitmq === 'up',
+    isDraining: () => shutdown.isDraining(),
+    registry,
+  }),
+);
+try {
+  const server = createHttpServer(app);
+  const port = await server.listen(config.workerPort);
+  shutdown.add('server', async () => void (await server.close(1_000)));
+  logger.info({ port }, 'worker.listening');
+} catch (error) {
+  logger.fatal({ err: error }, 'worker.not_started');
+  process.stderr.write(`worker: ${(error as Error).message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,84 @@
+import type { Postgres } from '@hqrelay/db/postgres';
+import { insertOutbox } from '@hqrelay/db/queries/outbox';
+import { publicationId } from '@hqrelay/domain/ids';
+import { longestRung } from '@hqrelay/domain/retry-schedule';
+import { encodeMessage, type DeliveryFields, type Message } from '@hqrelay/queue/messages';
+import { encodeParked, type Parked } from '@hqrelay/queue/parked';
+import type { Publication, Publisher } from '@hqrelay/queue/publisher';
+import { deadLetterQueue, delayName, workExchange, type WorkQueue } from '@hqrelay/queue/topology';
+
+export type OutgoingDeps = { publisher: Publisher; postgres: Postgres };
+
+const outboxTimeoutMs = 2_000;
+
+export function workQueueOf(lane: DeliveryFields['lane']): WorkQueue {
+  switch (lane) {
+    case 'live':
+      return 'hqrelay.webhooks';
+    case 'retry':
+      return 'hqrelay.retries';
+    case 'replay':
+      return 'hqrelay.replays';
+  }
+}
+
+/** To a work queue, at once. True when the broker or the outbox has it. */
+export function send(deps: OutgoingDeps, queue: WorkQueue, message: Message): Promise<boolean> {
+  return publishOrSpill(
+    deps,
+    { exchange: workExchange, routingKey: queue, body: encodeMessage(message) },
+    message,
+  );
+}
+
+/** To a work queue after the longest rung of the ladder that is not longer than `remainingMs`. */
+export function sendLater(
+  deps: OutgoingDeps,
+  queue: WorkQueue,
+  message: Message,
+  remainingMs: number,
+): Promise<boolean> {
+  const exchange = delayName(longestRung(remainingMs).name);
+  return publishOrSpill(deps, { exchange, routingKey: queue, body: encodeMessage(message) }, message);
+}
+
+/** Where an operator finds it, with the reason. False when the broker did not take it. */
+export async function park(
+  deps: OutgoingDeps,
+  kind: Parked['kind'],
+  reason: string,
+  content: Buffer,
+): Promise<boolean> {
+  const body = encodeParked({ v: 1, kind, reason }, content);
+  const result = await deps.publisher.publish({ exchange: '', routingKey: deadLetterQueue, body });
+  return result.kind === 'confirmed';
+}
+
+/** A dead letter; the outbox takes it while the broker is away. */
+export async function sendDeadLetter(deps: OutgoingDeps, message: Message, reason: string): Promise<boolean> {
+  const body = encodeParked({ v: 1, kind: 'delivery', reason }, encodeMessage(message));
+  return publishOrSpill(deps, { exchange: '', routingKey: deadLetterQueue, body }, message);
+}
+
+/**
+ * Confirmed by the broker, or committed to the outbox. The outbox row is keyed by the delivery and its attempt, so that a
+ * message that is worked on again spills once. What may also be with the broker is marked as a copy.
+ */
+async function publishOrSpill(
+  deps: OutgoingDeps,
+  publication: Publication,
+  message: Message,
+): Promise<boolean> {
+  const result = await deps.publisher.publish(publication);
+  if (result.kind === 'confirmed') return true;
+  const { id, delivery } = message.envelope;
+  const stored = await deps.postgres.attempt(outboxTimeoutMs, (pool) =>
+    insertOutbox(pool, {
+      id: publicationId(delivery?.deliveryId ?? id, delivery?.attemptNum ?? 0, publication.exchange),
+      exchange: publication.exchange,
+      routingKey: publication.routingKey,
+      message: publication.body,
+    }),
+  );
+  return stored !== undefined;
+}

@@ -1,0 +1,55 @@
+import type { EndpointConfig } from '@hqrelay/domain/project-config';
+import type { Logger } from '@hqrelay/runtime/logger';
+import type { Registry } from '@hqrelay/runtime/metrics';
+import { Counter, Histogram } from 'prom-client';
+import type { Delivery } from './delivery.ts';
+import type { Attempt } from './record-attempt.ts';
+
+export type Report = (delivery: Delivery, endpoint: EndpointConfig, attempt: Attempt) => void;
+
+/** One log line and its metrics for each attempt; nothing else speaks of them. */
+export function createReport(logger: Logger, registry: Registry): Report {
+  const attempts = new Counter({
+    name: 'hqrelay_delivery_attempts_total',
+    help: 'Attempts, by outcome',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  const duration = new Histogram({
+    name: 'hqrelay_delivery_duration_seconds',
+    help: 'How long attempts took',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [registry],
+  });
+  const endToEnd = new Histogram({
+    name: 'hqrelay_end_to_end_seconds',
+    help: 'From a webhook being received to its being delivered',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3_600, 86_400],
+    registers: [registry],
+  });
+  return (delivery, endpoint, { exchange, outcome, conclusion }) => {
+    attempts.inc({ outcome: conclusion.kind === 'dead_letter' ? 'dead_lettered' : outcome.kind });
+    duration.observe(exchange.latencyMs / 1_000);
+    const endToEndMs = Date.now() - delivery.receivedAt;
+    if (outcome.kind === 'delivered' && delivery.fields.lane !== 'replay')
+      endToEnd.observe(endToEndMs / 1_000);
+    logger.info(
+      {
+        id: delivery.envelope.id,
+        deliveryId: delivery.fields.deliveryId,
+        projectId: delivery.envelope.projectId,
+        endpointId: endpoint.id,
+        attemptNum: delivery.fields.attemptNum,
+        lane: delivery.fields.lane,
+        outcome: conclusion.kind,
+        statusCode: exchange.kind === 'response' ? exchange.statusCode : undefined,
+        error: outcome.kind === 'delivered' ? undefined : outcome.error,
+        nextAttemptAt: conclusion.kind === 'retry' ? new Date(conclusion.nextAttemptAt) : undefined,
+        latencyMs: Math.round(exchange.latencyMs),
+        endToEndMs,
+        correlationId: delivery.envelope.correlationId,
+      },
+      'delivery.attempted',
+    );
+  };
+}

@@ -1,0 +1,153 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ExchangePhase, HttpExchange } from '@hqrelay/domain/attempt-outcome';
+import type { Dispatcher } from 'undici';
+import type { Connection } from './connection.ts';
+import type { Lease } from './connection-pools.ts';
+import { ConnectError } from './open-socket.ts';
+
+/** What is kept of a response's body, for the audit row. */
+const bodyHeadBytesMax = 4_096;
+/** What is read past that and thrown away, so that the connection can carry the next request. */
+const bodyExcessBytesMax = 65_536;
+
+/** How an idle connection that the other side has closed shows itself. */
+const staleCodes = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/**
+ * One request and its response, under one deadline from the wait for a connection to the last byte of the
+ * body. It settles once, with what happened; it never throws for what an endpoint does.
+ *
+ * A response counts when it is complete, or when its body has grown past everything that is worth reading:
+ * then the connection is closed and the status stands. One that stops, breaks off or drips until the
+ * deadline is an error in the body, whatever its status.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #request: Dispatcher.DispatchOptions;
+  readonly #settle: (exchange: HttpExchange) => void;
+  readonly #startedAt = performance.now();
+  readonly #deadline: NodeJS.Timeout;
+  #connection: Connection | undefined;
+  #lease: Lease | undefined;
+  #leaveLine: () => unknown = () => {};
+  #socketsOpenedBefore = 0;
+  #responseBegan = false;
+  #isSettled = false;
+  #statusCode: number | undefined;
+  #retryAfter: string | undefined;
+  readonly #bodyHead: Buffer[] = [];
+  #bodyBytes = 0;
+
+  constructor(
+    request: Dispatcher.DispatchOptions,
+    timeoutMs: number,
+    settle: (exchange: HttpExchange) => void,
+  ) {
+    this.#request = request;
+    this.#settle = settle;
+    this.#deadline = setTimeout(() => this.fail('TIMEOUT', `timed out after ${timeoutMs} ms`), timeoutMs);
+  }
+
+  /** Lines up for a connection; `acquire` may call `begin` before it returns. */
+  start(acquire: (begin: (connection: Connection, lease: Lease) => void) => () => unknown): void {
+    this.#leaveLine = acquire((connection, lease) => {
+      this.#lease = lease;
+      this.#dispatchOn(connection);
+    });
+  }
+
+  /** Ends the exchange in the phase it is in. */
+  fail(code: string, message: string, phase: ExchangePhase = this.#phase): void {
+    this.#finish({ kind: 'error', phase, code, message, latencyMs: this.#latencyMs }, false);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#isSettled) controller.abort(new Error('the exchange is over'));
+  }
+
+  onResponseStarted(): void {
+    this.#responseBegan = true;
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
+    if (statusCode < 200) return;
+    this.#statusCode = statusCode;
+    // Sent more than once, it is a list in spite of its type.
+    this.#retryAfter = [headers['retry-after']].flat()[0];
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isSettled) return;
+    const room = bodyHeadBytesMax - this.#bodyBytes;
+    // Copied, because a chunk is a window on a whole buffer of the socket.
+    if (room > 0) this.#bodyHead.push(Buffer.from(chunk.subarray(0, room)));
+    this.#bodyBytes += chunk.length;
+    if (this.#bodyBytes > bodyHeadBytesMax + bodyExcessBytesMax) this.#respond(false);
+  }
+
+  onResponseEnd(): void {
+    this.#respond(true);
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: NodeJS.ErrnoException): void {
+    if (this.#isSettled) return;
+    // undici's parser has lost its own code; its message says what is wrong with the answer.
+    const code = error.code ?? (error.name === 'HTTPParserError' ? 'HPE_INVALID' : error.name);
+    if (error instanceof ConnectError) {
+      this.fail(error.reason, error.message, error.phase);
+    } else if (this.#lease && this.#isStale(code)) {
+      this.#dispatchOn(this.#lease.replace());
+    } else {
+      const during = this.#statusCode === undefined ? '' : ` in the body of HTTP ${this.#statusCode}`;
+      this.fail(code, `${error.message}${during}`);
+    }
+  }
+
+  get #phase(): ExchangePhase {
+    if (this.#statusCode !== undefined) return 'body';
+    return this.#connection?.phase ?? 'socket';
+  }
+
+  get #latencyMs(): number {
+    return Math.round(performance.now() - this.#startedAt);
+  }
+
+  #dispatchOn(connection: Connection): void {
+    this.#connection = connection;
+    this.#socketsOpenedBefore = connection.socketsOpened;
+    connection.dispatch(this.#request, this);
+  }
+
+  /**
+   * A socket that was used before and broke without a byte of an answer was most likely closed while it
+   * was idle: that is no failure of the endpoint. In the rare other case the endpoint gets the request
+   * twice, as it may anyway. The socket that replaces it is fresh, so this happens once.
+   */
+  #isStale(code: string): boolean {
+    const { socketsOpened = 0 } = this.#connection ?? {};
+    const socketWasUsed = socketsOpened > 0 && socketsOpened === this.#socketsOpenedBefore;
+    return socketWasUsed && !this.#responseBegan && staleCodes.has(code);
+  }
+
+  #respond(isComplete: boolean): void {
+    if (this.#statusCode === undefined) return;
+    this.#finish(
+      {
+        kind: 'response',
+        statusCode: this.#statusCode,
+        retryAfter: this.#retryAfter,
+        bodyHead: Buffer.concat(this.#bodyHead),
+        latencyMs: this.#latencyMs,
+      },
+      isComplete,
+    );
+  }
+
+  #finish(exchange: HttpExchange, isConnectionReusable: boolean): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    clearTimeout(this.#deadline);
+    this.#leaveLine();
+    this.#lease?.release(isConnectionReusable);
+    this.#settle(exchange);
+  }
+}

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { correlationIdOf } from './correlation.ts';
+
+it.each([
+  'a',
+  'req-1234',
+  '0199d7b2-0000-7000-8000-000000000000',
+  'Root=1-67891233/abcdef@host+x',
+  'x'.repeat(128),
+])('the sane correlation id %s of a request is taken over', (id) => {
+  expect(correlationIdOf(id, () => 'new')).toBe(id);
+});
+
+it.each([undefined, '', 'x'.repeat(129), 'two words', 'a\r\nb', 'a\n', 'é', '<script>', 'a,b'])(
+  'the correlation id %j is replaced by a new one',
+  (id) => {
+    expect(correlationIdOf(id, () => 'new')).toBe('new');
+  },
+);

@@ -1,0 +1,244 @@
+import type { z } from 'zod';
+import {
+  connectionUrl,
+  connectionUrls,
+  flag,
+  integer,
+  networks,
+  oneOf,
+  publicBaseUrl,
+  secretKeys,
+  trustedProxies,
+} from './env-formats.ts';
+
+type VariableUser = 'receiver' | 'worker' | 'cli' | 'migrate';
+
+export interface Variable<
+  Key extends string = string,
+  Schema extends z.ZodType = z.ZodType,
+  Unset = unknown,
+> {
+  /** The name in a loaded config. */
+  key: Key;
+  schema: Schema;
+  /** What an unset variable means: `required` is a problem, `text` is parsed, `value` is taken as it is. */
+  whenUnset: { required: true } | { text: string } | { value: Unset; meaning: string };
+  /** `secret` is never shown; of a `url` everything but the password is. */
+  shown: 'value' | 'url' | 'secret';
+  unit?: 'bytes' | 'milliseconds' | 'seconds' | 'days';
+  example: string;
+  description: string;
+  usedBy: readonly VariableUser[];
+}
+
+function variable<const Key extends string, Schema extends z.ZodType, const Unset = never>(
+  definition: Variable<Key, Schema, Unset>,
+): Variable<Key, Schema, Unset> {
+  return definition;
+}
+
+const port = integer(0, 65_535);
+const postgresUrl = connectionUrl('postgres:', 'postgresql:');
+
+/** Every environment variable the programs read, with its documentation; nothing else is read. */
+export const variables = {
+  DATABASE_URL: variable({
+    key: 'databaseUrl',
+    schema: postgresUrl,
+    whenUnset: { required: true },
+    shown: 'url',
+    example: 'postgres://hqrelay_app:password@localhost:5432/hqrelay',
+    description:
+      'Postgres, as the role of the apps. A transaction-mode pooler in front of it works too. ' +
+      'TLS with a CA of your own: add `?sslmode=verify-full&sslrootcert=/path/ca.pem`.',
+    usedBy: ['receiver', 'worker', 'cli', 'migrate'],
+  }),
+  MIGRATION_DATABASE_URL: variable({
+    key: 'migrationDatabaseUrl',
+    schema: postgresUrl,
+    whenUnset: { value: undefined, meaning: 'the same as DATABASE_URL' },
+    shown: 'url',
+    example: 'postgres://hqrelay_owner:password@localhost:5432/hqrelay',
+    description:
+      'Postgres, as the role that owns the schema. When it names another role than `DATABASE_URL`, ' +
+      'migrating creates the role of the apps and gives it only the privileges it needs.',
+    usedBy: ['migrate'],
+  }),
+  REDIS_URL: variable({
+    key: 'redisUrl',
+    schema: connectionUrl('redis:', 'rediss:'),
+    whenUnset: { required: true },
+    shown: 'url',
+    example: 'redis://localhost:6379/0',
+    description: 'Redis: idempotency, rate limits, cached project config. `rediss://` is TLS.',
+    usedBy: ['receiver', 'worker', 'cli'],
+  }),
+  RABBITMQ_URL: variable({
+    key: 'rabbitmqUrls',
+    schema: connectionUrls('amqp:', 'amqps:'),
+    whenUnset: { required: true },
+    shown: 'url',
+    example: 'amqp://hqrelay:password@localhost:5672/hqrelay',
+    description:
+      'RabbitMQ; a comma-separated list where there are several nodes. The path is the virtual host. ' +
+      '`amqps://` is TLS.',
+    usedBy: ['receiver', 'worker', 'cli'],
+  }),
+  HQRELAY_SECRETS_KEY: variable({
+    key: 'secretsKey',
+    schema: secretKeys,
+    whenUnset: { required: true },
+    shown: 'secret',
+    example: 'the output of: openssl rand -base64 32',
+    description:
+      'The key that encrypts the secrets in Postgres: 32 bytes in base64. To rotate it, give a ' +
+      'comma-separated list: the first encrypts, all decrypt.',
+    usedBy: ['receiver', 'worker', 'cli'],
+  }),
+  RECEIVER_PORT: variable({
+    key: 'receiverPort',
+    schema: port,
+    whenUnset: { text: '3000' },
+    shown: 'value',
+    example: '3000',
+    description: 'Where the receiver listens for webhooks. 0 takes any free port.',
+    usedBy: ['receiver', 'cli'],
+  }),
+  RECEIVER_ADMIN_PORT: variable({
+    key: 'receiverAdminPort',
+    schema: port,
+    whenUnset: { value: undefined, meaning: 'served on RECEIVER_PORT' },
+    shown: 'value',
+    example: '9000',
+    description: 'When set, the `/metrics` and `/health/ready` of the receiver answer only on this port.',
+    usedBy: ['receiver'],
+  }),
+  WORKER_PORT: variable({
+    key: 'workerPort',
+    schema: port,
+    whenUnset: { text: '3001' },
+    shown: 'value',
+    example: '3001',
+    description: 'Where the worker answers `/health`, `/health/ready` and `/metrics`.',
+    usedBy: ['worker'],
+  }),
+  CONSOLE_PORT: variable({
+    key: 'consolePort',
+    schema: port,
+    whenUnset: { text: '3002' },
+    shown: 'value',
+    example: '3002',
+    description: 'Where the operator console listens.',
+    usedBy: [],
+  }),
+  PUBLIC_URL: variable({
+    key: 'publicUrl',
+    schema: publicBaseUrl,
+    whenUnset: { value: undefined, meaning: 'http://localhost and RECEIVER_PORT in what the CLI prints' },
+    shown: 'value',
+    example: 'https://hooks.example.com',
+    description:
+      'The address under which providers reach the receiver: the base of the webhook URLs that the CLI ' +
+      'prints, and of the URL that some providers sign.',
+    usedBy: ['receiver', 'cli'],
+  }),
+  TRUST_PROXY: variable({
+    key: 'trustProxy',
+    schema: trustedProxies,
+    whenUnset: { text: 'false' },
+    shown: 'value',
+    example: '1',
+    description:
+      'Whose `X-Forwarded-For` is believed when a remote address is recorded: `false` (nobody), the ' +
+      'number of proxies in front, or a comma-separated list of their addresses and networks.',
+    usedBy: ['receiver'],
+  }),
+  LOG_LEVEL: variable({
+    key: 'logLevel',
+    schema: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    whenUnset: { text: 'info' },
+    shown: 'value',
+    example: 'info',
+    description:
+      '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. Logs are JSON lines on stdout.',
+    usedBy: ['receiver', 'worker'],
+  }),
+  BODY_BYTES_MAX: variable({
+    key: 'bodyBytesMax',
+    // A broker message must stay below RabbitMQ 4's limit of 16 MiB, headers and envelope included.
+    schema: integer(1, 8_388_608),
+    whenUnset: { text: '1048576' },
+    shown: 'value',
+    unit: 'bytes',
+    example: '1048576',
+    description: 'The largest body the receiver takes; a larger one is answered 413. At most 8388608.',
+    usedBy: ['receiver'],
+  }),
+  DELIVERY_TIMEOUT_MS: variable({
+    key: 'deliveryTimeoutMs',
+    schema: integer(100, 120_000),
+    whenUnset: { text: '10000' },
+    shown: 'value',
+    unit: 'milliseconds',
+    example: '10000',
+    description:
+      'How long one attempt may take, from waiting for a connection to the last byte of the answer, for ' +
+      'endpoints without a timeout of their own. 100 to 120000.',
+    usedBy: ['worker', 'cli'],
+  }),
+  CONFIG_CACHE_TTL_SECONDS: variable({
+    key: 'configCacheTtlSeconds',
+    schema: integer(1, 86_400),
+    whenUnset: { text: '300' },
+    shown: 'value',
+    unit: 'seconds',
+    example: '300',
+    description:
+      'How long the config of a project stays in Redis. Changes reach every process at once in any case; ' +
+      'this bounds how long a lost notice can matter.',
+    usedBy: ['receiver', 'worker'],
+  }),
+  ALLOW_PRIVATE_ENDPOINTS: variable({
+    key: 'allowPrivateEndpoints',
+    schema: flag,
+    whenUnset: { text: 'false' },
+    shown: 'value',
+    example: 'false',
+    description:
+      'For development: endpoints may be on loopback and private addresses, and speak plain http. Cloud ' +
+      'metadata addresses stay forbidden.',
+    usedBy: ['worker', 'cli'],
+  }),
+  ALLOW_ENDPOINT_CIDRS: variable({
+    key: 'allowEndpointCidrs',
+    schema: networks,
+    whenUnset: { value: [], meaning: 'no private network' },
+    shown: 'value',
+    example: '10.20.0.0/16,fd00:12::/32',
+    description: 'The private networks that endpoints may live in. Cloud metadata addresses stay forbidden.',
+    usedBy: ['worker', 'cli'],
+  }),
+  EGRESS_PROXY: variable({
+    key: 'egressProxy',
+    schema: connectionUrl('http:', 'https:'),
+    whenUnset: { value: undefined, meaning: 'connections go straight to the endpoint' },
+    shown: 'url',
+    example: 'http://proxy.internal:3128',
+    description:
+      'An HTTP proxy that all deliveries go through (CONNECT). The names of endpoints are then resolved by ' +
+      'the proxy, which has to refuse private addresses itself.',
+    usedBy: ['worker', 'cli'],
+  }),
+  PAYLOAD_RETENTION_DAYS: variable({
+    key: 'payloadRetentionDays',
+    schema: integer(1, 36_500),
+    whenUnset: { value: undefined, meaning: 'for ever' },
+    shown: 'value',
+    unit: 'days',
+    example: '90',
+    description: 'How long payloads are kept. The facts about webhooks and attempts stay.',
+    usedBy: ['worker'],
+  }),
+} as const;
+
+export type VariableName = keyof typeof variables;

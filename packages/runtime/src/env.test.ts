@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { variables, type VariableName } from './env-variables.ts';
+import { ConfigError, describeConfig, loadConfig } from './env.ts';
+
+const key = Buffer.alloc(32, 7).toString('base64');
+const names = Object.keys(variables) as VariableName[];
+const required = {
+  DATABASE_URL: 'postgres://app:pa55word@db.internal:5432/hqrelay',
+  REDIS_URL: 'rediss://:pa55word@cache.internal',
+  RABBITMQ_URL: 'amqp://u:pa55word@a.internal, amqps://u:pa55word@b.internal/vhost',
+  HQRELAY_SECRETS_KEY: key,
+};
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    loadConfig(names, { ...required, ...env });
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('loadConfig', () => {
+  it('gives unset variables their defaults', () => {
+    expect(loadConfig(names, required)).toEqual({
+      databaseUrl: required.DATABASE_URL,
+      migrationDatabaseUrl: undefined,
+      redisUrl: required.REDIS_URL,
+      rabbitmqUrls: ['amqp://u:pa55word@a.internal', 'amqps://u:pa55word@b.internal/vhost'],
+      secretsKey: key,
+      receiverPort: 3000,
+      receiverAdminPort: undefined,
+      workerPort: 3001,
+      consolePort: 3002,
+      publicUrl: undefined,
+      trustProxy: false,
+      logLevel: 'info',
+      bodyBytesMax: 1_048_576,
+      deliveryTimeoutMs: 10_000,
+      configCacheTtlSeconds: 300,
+      allowPrivateEndpoints: false,
+      allowEndpointCidrs: [],
+      egressProxy: undefined,
+      payloadRetentionDays: undefined,
+    });
+  });
+
+  it('reads only the variables it was asked for', () => {
+    expect(loadConfig(['WORKER_PORT'], { WORKER_PORT: '4001', LOG_LEVEL: 'nonsense' })).toEqual({
+      workerPort: 4001,
+    });
+  });
+
+  it('names all problems at once', () => {
+    const load = () => loadConfig(names, { RECEIVER_PORT: 'abc', LOG_LEVEL: '' });
+    expect(load).toThrow(ConfigError);
+    expect(load).toThrow(
+      /DATABASE_URL is required(.|\n)*REDIS_URL is required(.|\n)*RABBITMQ_URL is required(.|\n)*HQRELAY_SECRETS_KEY is required(.|\n)*RECEIVER_PORT: must be a whole number from 0 to 65535, not "abc"(.|\n)*LOG_LEVEL is set but empty/,
+    );
+  });
+
+  it.each(names)('refuses %s when it is set but empty', (name) => {
+    expect(problemsOf({ [name]: '' })).toEqual([expect.stringMatching(`^${name} is set but empty`)]);
+    expect(problemsOf({ [name]: '  ' })).toEqual([expect.stringMatching(`^${name} is set but empty`)]);
+  });
+
+  it.each([
+    ['DATABASE_URL', 'mysql://app:pa55word@db/x'],
+    ['DATABASE_URL', 'postgres//app:pa55word@db/x'],
+    ['MIGRATION_DATABASE_URL', 'postgres:pa55word'],
+    ['REDIS_URL', 'http://:pa55word@cache'],
+    ['RABBITMQ_URL', 'amqp://u:pa55word@a,,amqp://b'],
+    ['RABBITMQ_URL', 'amqp://u:pa55word@a,pa55word'],
+    ['HQRELAY_SECRETS_KEY', 'pa55word'],
+    ['HQRELAY_SECRETS_KEY', `${key},`],
+    ['RECEIVER_PORT', '65536'],
+    ['RECEIVER_PORT', '3000 '],
+    ['RECEIVER_ADMIN_PORT', '-1'],
+    ['WORKER_PORT', '0x10'],
+    ['CONSOLE_PORT', '1e3'],
+    ['PUBLIC_URL', 'hooks.example.com'],
+    ['PUBLIC_URL', 'https://hooks.example.com/?a=1'],
+    ['PUBLIC_URL', 'https://user:pa55word@hooks.example.com'],
+    ['TRUST_PROXY', 'true'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', 'proxy.internal'],
+    ['LOG_LEVEL', 'verbose'],
+    ['BODY_BYTES_MAX', '0'],
+    ['BODY_BYTES_MAX', '1mb'],
+    ['BODY_BYTES_MAX', '99999999'],
+    ['DELIVERY_TIMEOUT_MS', '1.5'],
+    ['CONFIG_CACHE_TTL_SECONDS', '0'],
+    ['ALLOW_PRIVATE_ENDPOINTS', 'yes'],
+    ['ALLOW_ENDPOINT_CIDRS', '10.0.0.1'],
+    ['ALLOW_ENDPOINT_CIDRS', '10.0.0.0/8,'],
+    ['EGRESS_PROXY', 'socks5://u:pa55word@proxy'],
+    ['PAYLOAD_RETENTION_DAYS', 'forever'],
+  ] satisfies [VariableName, string][])('refuses %s=%s without repeating a secret', (name, value) => {
+    const problems = problemsOf({ [name]: value });
+    expect(problems).toEqual([expect.stringMatching(`^${name}: `)]);
+    if (variables[name].shown !== 'value') expect(problems.join()).not.toContain('pa55word');
+  });
+
+  it.each([
+    ['false', false],
+    ['0', 0],
+    ['2', 2],
+    ['loopback, 10.0.0.0/8,fd00::1', ['loopback', '10.0.0.0/8', 'fd00::1']],
+  ])('takes TRUST_PROXY=%s as Express understands it', (text, trustProxy) => {
+    expect(loadConfig(['TRUST_PROXY'], { TRUST_PROXY: text })).toEqual({ trustProxy });
+  });
+
+  it('takes the slash off the end of PUBLIC_URL', () => {
+    const { publicUrl } = loadConfig(['PUBLIC_URL'], { PUBLIC_URL: 'https://hooks.example.com/relay/' });
+    expect(publicUrl).toBe('https://hooks.example.com/relay');
+  });
+});
+
+describe('describeConfig', () => {
+  it('shows secrets as set and URLs without their passwords', () => {
+    const described = describeConfig(
+      loadConfig(names, { ...required, EGRESS_PROXY: 'http://u:pa55word@proxy:3128' }),
+    );
+    expect(described).toMatchObject({ secretsKey: 'set', receiverPort: 3000, migrationDatabaseUrl: 'unset' });
+    expect(described['rabbitmqUrls']).toMatch(/a\.internal.*b\.internal/);
+    expect(JSON.stringify(described)).not.toContain('pa55word');
+    expect(JSON.stringify(described)).not.toContain(key);
+  });
+});

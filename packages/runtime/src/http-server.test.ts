@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import express, { type Express } from 'express';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createHttpServer, type HttpServer } from './http-server.ts';
+
+const servers: HttpServer[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close(0))));
+
+async function start(app: Express) {
+  const server = createHttpServer(app);
+  servers.push(server);
+  return { server, port: await server.listen(0) };
+}
+
+/** Sends text as it is and resolves with all that comes back until the other side closes. */
+async function exchange(port: number, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  let received = '';
+  socket.on('data', (chunk) => (received += chunk)).on('error', () => {});
+  socket.write(text);
+  await once(socket, 'close');
+  return received;
+}
+
+async function get(
+  port: number,
+  agent: http.Agent,
+  path = '/',
+): Promise<{ connection: string; body: string }> {
+  return new Promise((resolve, reject) => {
+    http
+      .get({ port, host: '127.0.0.1', agent, path }, (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (chunk) => (body += chunk));
+        response.on('end', () => resolve({ connection: response.headers.connection ?? '', body }));
+        response.on('error', reject);
+      })
+      .on('error', reject);
+  });
+}
+
+describe('a running server', () => {
+  it('gives Express requests and responses whose prototypes need no change', async () => {
+    const app = express().get('/', (_request, response) => void response.send('ok'));
+    const { port } = await start(app);
+    const setPrototypeOf = Object.setPrototypeOf;
+    let calls = 0;
+    let changes = 0;
+    Object.setPrototypeOf = (object: object, prototype: object | null) => {
+      if (prototype === app.request || prototype === app.response) {
+        calls += 1;
+        if (Object.getPrototypeOf(object) !== prototype) changes += 1;
+      }
+      return setPrototypeOf(object, prototype);
+    };
+    try {
+      expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('ok');
+    } finally {
+      Object.setPrototypeOf = setPrototypeOf;
+    }
+    expect(calls).toBe(2);
+    expect(changes).toBe(0);
+  });
+
+  it('does not say what it is made of, and computes no etags', async () => {
+    const { port } = await start(express().get('/', (_request, response) => void response.send('ok')));
+    const response = await fetch(`http://127.0.0.1:${port}/`);
+    expect(response.headers.get('x-powered-by')).toBeNull();
+    expect(response.headers.get('etag')).toBeNull();
+  });
+
+  it.each([
+    ['no HTTP at all', 'garbage\r\n\r\n', 400, 'request.malformed'],
+    [
+      'a smuggled length',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      400,
+      'request.malformed',
+    ],
+    [
+      'headers without end',
+      `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'request.headers_too_large',
+    ],
+  ])('answers %s with a clear error and a correlation id', async (_, text, status, code) => {
+    const { port } = await start(express());
+    const answer = await exchange(port, text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toMatch(/\r\nX-Correlation-Id: [0-9a-f-]{36}\r\n/);
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ error: { code } });
+  });
+
+  it('does not write an error into an answer that has begun', async () => {
+    const { port } = await start(
+      express().post('/', (request, response) => {
+        response.writeHead(200, { 'content-length': 10 });
+        response.write('half');
+        request.resume();
+      }),
+    );
+    const answer = await exchange(
+      port,
+      'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnot a chunk\r\n',
+    );
+    expect(answer).not.toContain('request.malformed');
+  });
+
+  it('says which port is taken', async () => {
+    const { port } = await start(express());
+    await expect(createHttpServer(express()).listen(port)).rejects.toThrow(`Port ${port} is already in use`);
+  });
+});
+
+describe('a closing server', () => {
+  it('lets a request in flight finish, and its answer ends the connection', async () => {
+    let finish = () => {};
+    const arrived = new Promise<void>((resolveArrived) => {
+      finish = resolveArrived;
+    });
+    let answer = () => {};
+    const app = express().get('/', (_request, response) => {
+      answer = () => response.send('done');
+      finish();
+    });
+    const { server, port } = await start(app);
+    const agent = new http.Agent({ keepAlive: true });
+    const response = get(port, agent);
+    await arrived;
+    const closed = server.close(2_000);
+    await expect(get(port, new http.Agent())).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    answer();
+    expect(await response).toEqual({ connection: 'close', body: 'done' });
+    expect(await closed).toEqual({ connectionsCut: false });
+    agent.destroy();
+  });
+
+  it('resets none of many clients that keep asking on kept-alive connections', async () => {
+    const app = express().get('/', (_request, response) => {
+      setImmediate(() => response.send('ok'));
+    });
+    const { server, port } = await start(app);
+    const agent = new http.Agent({ keepAlive: true });
+    let answers = 0;
+    let closing = false;
+    const client = async (): Promise<unknown> => {
+      for (;;) {
+        try {
+          await get(port, agent);
+          answers += 1;
+        } catch (error) {
+          // The connection was refused: it would have been a new one.
+          if (closing) return (error as NodeJS.ErrnoException).code;
+          throw error;
+        }
+      }
+    };
+    const clients = Array.from({ length: 30 }, client);
+    while (answers < 300) await sleep(5);
+    closing = true;
+    const closed = server.close(4_000);
+    expect(new Set(await Promise.all(clients))).toEqual(new Set(['ECONNREFUSED']));
+    expect(await closed).toEqual({ connectionsCut: false });
+    agent.destroy();
+  });
+
+  it('closes a connection that only stays open', async () => {
+    const { server, port } = await start(
+      express().get('/', (_request, response) => void response.send('ok')),
+    );
+    const agent = new http.Agent({ keepAlive: true });
+    await get(port, agent);
+    expect(await server.close(400)).toEqual({ connectionsCut: false });
+    agent.destroy();
+  });
+
+  it('cuts what is still there at the deadline', async () => {
+    const { server, port } = await start(express().get('/', () => {}));
+    const response = get(port, new http.Agent());
+    response.catch(() => {});
+    await sleep(20);
+    expect(await server.close(100)).toEqual({ connectionsCut: true });
+    await expect(response).rejects.toThrow();
+  });
+});

@@ -1,0 +1,164 @@
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { newId } from '@hqrelay/domain/ids';
+import type { Express } from 'express';
+
+export interface HttpServer {
+  /** Resolves with the port listened on; rejects with an error whose message says what is in the way. */
+  listen(port: number): Promise<number>;
+  /**
+   * Stops taking connections, tells every client that still talks on one to close it, lets requests in
+   * flight finish, and resolves when all connections are gone. After `deadlineMs` the rest are cut.
+   */
+  close(deadlineMs: number): Promise<{ connectionsCut: boolean }>;
+}
+
+/** An HTTP/1.1 server around an Express app, with bounded headers and request times. */
+export function createHttpServer(app: Express): HttpServer {
+  app.disable('x-powered-by');
+  app.set('etag', false);
+
+  let draining = false;
+  closeAfterResponseWhen(() => draining, app);
+  const server = createServer(
+    {
+      ...presetPrototypes(app),
+      keepAliveTimeout: 65_000, // longer than the usual 60 s of load balancers, which else meet a closing socket
+      headersTimeout: 10_000,
+      requestTimeout: 15_000,
+      connectionsCheckingInterval: 1_000, // the two limits above are only looked at this often
+      maxHeaderSize: 16_384,
+    },
+    app,
+  );
+  server.on('clientError', answerMalformedRequest);
+
+  return {
+    listen: (port) => listen(server, port),
+    close(deadlineMs) {
+      draining = true;
+      return closeGracefully(server, deadlineMs);
+    },
+  };
+}
+
+/**
+ * Express sets the prototype of every request and response, which on Node 20 and 22 makes V8 forget all it
+ * knows about them and costs four times what the rest of the server does. Objects that are born with the
+ * prototypes Express wants are left alone.
+ */
+function presetPrototypes(app: Express) {
+  function ReceivedRequest(this: IncomingMessage, socket: Socket) {
+    Reflect.apply(IncomingMessage, this, [socket]);
+  }
+  function AppResponse(this: ServerResponse, request: IncomingMessage, options?: object) {
+    Reflect.apply(ServerResponse, this, [request, options]);
+  }
+  ReceivedRequest.prototype = app.request;
+  AppResponse.prototype = app.response;
+  return {
+    IncomingMessage: ReceivedRequest as unknown as typeof IncomingMessage,
+    ServerResponse: AppResponse as unknown as typeof ServerResponse,
+  };
+}
+
+/** Every response passes through writeHead, so this reaches those in flight when draining began as well. */
+function closeAfterResponseWhen(isDraining: () => boolean, app: Express): void {
+  app.response.writeHead = function (this: ServerResponse, ...args: unknown[]) {
+    if (isDraining()) this.shouldKeepAlive = false;
+    return ServerResponse.prototype.writeHead.apply(this, args as Parameters<ServerResponse['writeHead']>);
+  } as typeof app.response.writeHead;
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException) => reject(explainListenError(error, port));
+    server.once('error', onError);
+    server.listen({ port, backlog: 1024 }, () => {
+      server.off('error', onError);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function explainListenError(error: NodeJS.ErrnoException, port: number): Error {
+  if (error.code === 'EADDRINUSE') {
+    return new Error(
+      `Port ${port} is already in use: stop the process that listens there, or choose another port`,
+    );
+  }
+  if (error.code === 'EACCES')
+    return new Error(`No permission to listen on port ${port}: choose one above 1023`);
+  return error;
+}
+
+const sweepIntervalMs = 100;
+
+/**
+ * `server.close()` would at once destroy every connection that looks idle, and one whose next request is
+ * already in the kernel's buffer looks idle: its client would see a reset. So at first only the listening
+ * socket goes. Clients that are talking learn from `Connection: close` in their next answer; connections
+ * that stay silent are closed from then on, each time just after the event loop has read every socket.
+ */
+async function closeGracefully(server: Server, deadlineMs: number): Promise<{ connectionsCut: boolean }> {
+  let connectionsCut = false;
+  const silentFrom = performance.now() + Math.min(1_000, deadlineMs / 4);
+  const sweep = setInterval(() => {
+    if (performance.now() >= silentFrom) setImmediate(() => server.closeIdleConnections());
+  }, sweepIntervalMs);
+  const deadline = setTimeout(() => {
+    connectionsCut = true;
+    server.closeAllConnections();
+  }, deadlineMs);
+  try {
+    if (server.listening) {
+      await new Promise<void>((resolve) => {
+        NetServer.prototype.close.call(server, () => resolve());
+      });
+    }
+  } finally {
+    clearInterval(sweep);
+    clearTimeout(deadline);
+  }
+  server.close(); // ends Node's own timer of connection checks; nothing is left to close
+  return { connectionsCut };
+}
+
+const malformed = {
+  status: '400 Bad Request',
+  code: 'request.malformed',
+  message: 'This is not a valid HTTP/1.1 request',
+};
+const malformedBy: Record<string, typeof malformed> = {
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    code: 'request.timeout',
+    message: 'The request did not arrive in time',
+  },
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    code: 'request.headers_too_large',
+    message: 'The headers are larger than 16 KiB',
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    status: '413 Content Too Large',
+    code: 'request.chunk_extensions_too_large',
+    message: 'The chunk extensions are too large',
+  },
+};
+
+/** Answers what never became a request Express could see, unless an answer is already on its way. */
+function answerMalformedRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const answerUnderWay = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
+  if (error.code === 'ECONNRESET' || !socket.writable || answerUnderWay) {
+    socket.destroy();
+    return;
+  }
+  const { status, code, message } = malformedBy[error.code ?? ''] ?? malformed;
+  const body = JSON.stringify({ error: { code, message } });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Correlation-Id: ${newId()}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,73 @@
+import { redactPaths } from '@hqrelay/domain/redaction';
+import { type DestinationStream, type Logger, pino } from 'pino';
+
+export type { Logger };
+
+/** Fields of an error that say what happened without quoting data: no SQL parameters, no command arguments. */
+const errorFields = [
+  'code',
+  'errno',
+  'syscall',
+  'address',
+  'port',
+  'severity',
+  'constraint',
+  'table',
+  'column',
+];
+
+/**
+ * JSON lines on stdout, or on `destination`. Secrets and credentials are redacted by the name of their
+ * field, and connection URLs inside error messages lose their user and password.
+ */
+export function createLogger(
+  { name, level }: { name: string; level: string },
+  destination: DestinationStream = pino.destination({ fd: 1, sync: true }),
+): Logger {
+  return pino(
+    {
+      name,
+      level,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: [...redactPaths], censor: '[redacted]' },
+      serializers: { err: describeError, error: describeError },
+    },
+    destination,
+  );
+}
+
+/** What may be logged of an error, with its causes; anything that is no error passes through as text. */
+function describeError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return typeof error === 'string' ? withoutCredentials(error) : error;
+  const described: Record<string, unknown> = {
+    type: error.name,
+    message: withoutCredentials(error.message),
+    stack: framesOf(error),
+  };
+  for (const field of errorFields) {
+    const value: unknown = (error as unknown as Record<string, unknown>)[field];
+    if (typeof value === 'string' || typeof value === 'number') described[field] = value;
+  }
+  if (depth < 3) {
+    if (error.cause !== undefined) described['cause'] = describeError(error.cause, depth + 1);
+    if (error instanceof AggregateError) {
+      described['errors'] = error.errors.slice(0, 5).map((each) => describeError(each, depth + 1));
+    }
+  }
+  return described;
+}
+
+/** Takes `user:password@` out of every URL, and the parameters that drizzle quotes after a failed query. */
+function withoutCredentials(text: string): string {
+  return text
+    .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s"'<>]*@/gi, '$1***@')
+    .replace(/\nparams: [\s\S]*$/, '\nparams: [redacted]');
+}
+
+/** A stack begins with the message again, so only its frames are kept. */
+function framesOf(error: Error): string | undefined {
+  return error.stack
+    ?.split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .join('\n');
+}
