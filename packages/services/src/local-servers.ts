@@ -1,0 +1,89 @@
+import { createConnection } from 'node:net';
+import pg from 'pg';
+import { connect } from 'amqplib';
+
+export type LocalServer =
+  { kind: 'usable'; url: string } | { kind: 'passed_over'; reason: string } | { kind: 'absent' };
+
+/** Local servers on their default ports, if they let us do what we need with the usual development logins. */
+export const findLocalServer = {
+  async postgres(): Promise<LocalServer> {
+    if (!(await listens(5432))) return { kind: 'absent' };
+    for (const login of ['postgres:postgres', 'postgres']) {
+      const url = `postgres://${login}@127.0.0.1:5432/postgres`;
+      const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+      client.on('error', () => {});
+      try {
+        await client.connect();
+        const { rows } = await client.query<{ able: boolean }>(
+          'select rolsuper or (rolcreatedb and rolcreaterole) as able from pg_roles where rolname = current_user',
+        );
+        if (rows[0]?.able) return { kind: 'usable', url };
+      } catch {
+        // The next login.
+      } finally {
+        await client.end().catch(() => {});
+      }
+    }
+    return {
+      kind: 'passed_over',
+      reason:
+        'the Postgres on port 5432 does not let "postgres" in with the password "postgres" or none; set DATABASE_URL to use it',
+    };
+  },
+
+  async redis(): Promise<LocalServer> {
+    if (!(await listens(6379))) return { kind: 'absent' };
+    const answer = await ask(6379, 'PING\r\n');
+    return answer.startsWith('+PONG')
+      ? { kind: 'usable', url: 'redis://127.0.0.1:6379' }
+      : {
+          kind: 'passed_over',
+          reason: 'what listens on port 6379 is not a Redis that is open to us; set REDIS_URL to use it',
+        };
+  },
+
+  async rabbitmq(): Promise<LocalServer> {
+    if (!(await listens(5672))) return { kind: 'absent' };
+    const url = 'amqp://guest:guest@127.0.0.1:5672';
+    try {
+      const connection = await connect(url, { timeout: 3_000 });
+      await connection.close();
+      return { kind: 'usable', url };
+    } catch {
+      return {
+        kind: 'passed_over',
+        reason: 'the RabbitMQ on port 5672 does not let "guest" in; set RABBITMQ_URL to use it',
+      };
+    }
+  },
+};
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host: '127.0.0.1', port, timeout: 1_000 });
+    const end = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket
+      .once('connect', () => end(true))
+      .once('error', () => end(false))
+      .once('timeout', () => end(false));
+  });
+}
+
+function ask(port: number, text: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host: '127.0.0.1', port, timeout: 1_000 });
+    const end = (answer: string) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', () => socket.write(text)).once('data', (data) => end(data.toString()));
+    socket
+      .once('error', () => end(''))
+      .once('timeout', () => end(''))
+      .once('end', () => end(''));
+  });
+}

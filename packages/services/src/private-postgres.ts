@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { dataFolderFor, runsAsRoot } from './data-folder.ts';
+import { runServer, type RunningServer } from './running-server.ts';
+import { ServerProcess } from './server-process.ts';
+
+export type PrivatePostgresOptions = {
+  dir: string;
+  port: number;
+  /** False lets commits be lost in a crash of the machine: for tests, where that is not what is tested. */
+  durable: boolean;
+  /** Further settings, as `name=value`. */
+  settings?: readonly string[];
+};
+
+const user = 'hqrelay_owner';
+
+/** Postgres of the Debian packages on 127.0.0.1, its data in `dir`. The URL is the owner's. */
+export async function startPrivatePostgres(options: PrivatePostgresOptions): Promise<RunningServer> {
+  const { port, durable } = options;
+  const binaries = findPostgresBinaries();
+  if (!binaries) throw new Error('Postgres is not installed');
+  const asUser = runsAsRoot() ? 'postgres' : undefined;
+  if (asUser) dataFolderFor(options.dir, asUser);
+  else mkdirSync(options.dir, { recursive: true });
+  // Not by way of a link in a folder that the server's user may not enter.
+  const dir = realpathSync(options.dir);
+  const data = join(dir, 'data');
+  if (!existsSync(join(data, 'PG_VERSION'))) {
+    const initdb = [
+      join(binaries, 'initdb'),
+      '-D',
+      data,
+      '-U',
+      user,
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      '--locale=C.UTF-8',
+    ];
+    if (!durable) initdb.push('--no-sync');
+    const [command, ...args] = asUser
+      ? ['setpriv', `--reuid=${asUser}`, `--regid=${asUser}`, '--init-groups', ...initdb]
+      : initdb;
+    execFileSync(command as string, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' });
+  }
+  const settings = [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    `unix_socket_directories=${data}`,
+    'max_connections=200',
+    'logging_collector=off',
+    ...(durable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']),
+    ...(options.settings ?? []),
+  ];
+  const url = `postgres://${user}@127.0.0.1:${port}/postgres`;
+  return runServer({ url, port }, async () => {
+    const server = new ServerProcess({
+      name: 'Postgres',
+      command: join(binaries, 'postgres'),
+      args: ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
+      logFile: join(dir, 'postgres.log'),
+      // Fast shutdown: connections are ended, everything is written.
+      stopSignal: 'SIGINT',
+      user: asUser,
+      cwd: '/',
+    });
+    await server.waitUntil(() => answers(url), 30_000);
+    return server;
+  });
+}
+
+/** The folder with `postgres` and `initdb`, of the newest version installed. */
+export function findPostgresBinaries(): string | undefined {
+  const root = '/usr/lib/postgresql';
+  const versions = existsSync(root)
+    ? readdirSync(root).filter((name) => existsSync(join(root, name, 'bin', 'initdb')))
+    : [];
+  const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
+  return newest && join(root, newest, 'bin');
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

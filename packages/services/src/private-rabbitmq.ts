@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+import { runServer, type RunningServer } from './running-server.ts';
+import { ServerProcess } from './server-process.ts';
+
+export type PrivateRabbitmqOptions = {
+  dir: string;
+  ports: RabbitmqPorts;
+  /** Further lines of rabbitmq.conf. */
+  settings?: readonly string[];
+};
+
+export type RabbitmqPorts = { amqp: number; distribution: number; epmd: number; management: number };
+
+export type RunningRabbitmq = RunningServer & { managementUrl: string };
+
+const user = 'hqrelay';
+
+/**
+ * RabbitMQ of the Debian packages on 127.0.0.1, with a port mapper (epmd) of its own that ends with it, so that brokers
+ * run side by side and none stays behind. Started by its own script: Debian's wrapper insists on the system's folders.
+ */
+export async function startPrivateRabbitmq({
+  dir,
+  ports,
+  settings = [],
+}: PrivateRabbitmqOptions): Promise<RunningRabbitmq> {
+  const command = findRabbitmqServer();
+  if (!command) throw new Error('RabbitMQ is not installed');
+  for (const name of ['mnesia', 'log', 'home']) mkdirSync(join(dir, name), { recursive: true });
+  const password = keptSecret(join(dir, 'password'));
+  writeFileSync(
+    join(dir, 'rabbitmq.conf'),
+    [
+      `listeners.tcp.1 = 127.0.0.1:${ports.amqp}`,
+      `management.tcp.port = ${ports.management}`,
+      'management.tcp.ip = 127.0.0.1',
+      `default_user = ${user}`,
+      `default_pass = ${password}`,
+      'disk_free_limit.absolute = 50MB',
+      'log.console = true',
+      'log.console.level = warning',
+      'log.file = false',
+      ...settings,
+      '',
+    ].join('\n'),
+  );
+  writeFileSync(join(dir, 'enabled_plugins'), '[rabbitmq_management].\n');
+  const env = {
+    HOME: join(dir, 'home'),
+    ERL_EPMD_PORT: String(ports.epmd),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODENAME: 'hqrelay@localhost',
+    RABBITMQ_DIST_PORT: String(ports.distribution),
+    RABBITMQ_MNESIA_BASE: join(dir, 'mnesia'),
+    RABBITMQ_LOG_BASE: join(dir, 'log'),
+    RABBITMQ_CONFIG_FILE: join(dir, 'rabbitmq.conf'),
+    RABBITMQ_ADVANCED_CONFIG_FILE: join(dir, 'advanced.config'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(dir, 'enabled_plugins'),
+    RABBITMQ_PID_FILE: join(dir, 'rabbitmq.pid'),
+    // Two cores are few: schedulers that spin while they wait take them from everybody else.
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+sbwt none +sbwtdcpu none +sbwtdio none',
+  };
+  let epmd: ServerProcess | undefined;
+  const stopEpmd = async () => {
+    await epmd?.stop();
+    epmd = undefined;
+  };
+  const server = await runServer(
+    { url: `amqp://${user}:${password}@127.0.0.1:${ports.amqp}`, port: ports.amqp },
+    async () => {
+      epmd ??= new ServerProcess({
+        name: 'epmd',
+        command: 'epmd',
+        args: ['-port', String(ports.epmd)],
+        env,
+        logFile: join(dir, 'epmd.log'),
+        stopSignal: 'SIGTERM',
+      });
+      const broker = new ServerProcess({
+        name: 'RabbitMQ',
+        command,
+        args: [],
+        env,
+        logFile: join(dir, 'rabbitmq.log'),
+        stopSignal: 'SIGTERM',
+      });
+      await broker.waitUntil(() => greetsAmqp(ports.amqp), 60_000);
+      return broker;
+    },
+  ).catch(async (error: unknown) => {
+    await stopEpmd();
+    throw error;
+  });
+  return {
+    ...server,
+    stop: async () => {
+      await server.stop();
+      await stopEpmd();
+    },
+    managementUrl: `http://${user}:${password}@127.0.0.1:${ports.management}`,
+  };
+}
+
+export function findRabbitmqServer(): string | undefined {
+  const path = '/usr/lib/rabbitmq/bin/rabbitmq-server';
+  return existsSync(path) ? path : undefined;
+}
+
+/** The same on every start: the broker keeps the user it was first started with. */
+function keptSecret(file: string): string {
+  if (!existsSync(file)) writeFileSync(file, randomBytes(16).toString('hex'), { mode: 0o600 });
+  return readFileSync(file, 'utf8');
+}
+
+/** A broker that is still booting takes connections and does not answer; one that is up answers a wrong header. */
+function greetsAmqp(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host: '127.0.0.1', port, timeout: 1_000 });
+    const end = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', () => socket.write('AMQP\0\0\0\0'));
+    socket.once('data', (data) => end(data.toString('latin1', 0, 4) === 'AMQP'));
+    socket
+      .once('error', () => end(false))
+      .once('timeout', () => end(false))
+      .once('end', () => end(false));
+  });
+}

@@ -1,0 +1,105 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { installPackages, type Say } from './debian-packages.ts';
+import { freePorts } from './free-port.ts';
+import { findPostgresBinaries, startPrivatePostgres } from './private-postgres.ts';
+import { findRabbitmqServer, startPrivateRabbitmq, type RunningRabbitmq } from './private-rabbitmq.ts';
+import { findRedisServer, startPrivateRedis } from './private-redis.ts';
+import type { RunningServer } from './running-server.ts';
+
+export type ServiceName = 'postgres' | 'redis' | 'rabbitmq';
+
+export type PrivateServers = { postgres: RunningServer; redis: RunningServer; rabbitmq: RunningRabbitmq };
+
+export type PrivateServicesOptions = {
+  dir: string;
+  /** Whether what a server has confirmed survives a crash of the machine. */
+  durable: boolean;
+  say: Say;
+  postgresSettings?: readonly string[];
+  rabbitmqSettings?: readonly string[];
+};
+
+const packages: Record<ServiceName, { name: string; isInstalled: () => boolean }> = {
+  postgres: { name: 'postgresql', isInstalled: () => findPostgresBinaries() !== undefined },
+  redis: { name: 'redis-server', isInstalled: () => findRedisServer() !== undefined },
+  rabbitmq: { name: 'rabbitmq-server', isInstalled: () => findRabbitmqServer() !== undefined },
+};
+
+/** The Debian packages that are missing for these services. */
+export function missingPackages(services: readonly ServiceName[]): string[] {
+  return services.filter((name) => !packages[name].isInstalled()).map((name) => packages[name].name);
+}
+
+/** Starts private servers for the named services side by side, installing what is missing. Throws when one does not come up, after stopping the others. */
+export async function startPrivateServers<Name extends ServiceName>(
+  names: readonly Name[],
+  options: PrivateServicesOptions,
+): Promise<Pick<PrivateServers, Name>> {
+  const { dir, durable, say } = options;
+  const missing = missingPackages(names);
+  if (missing.length > 0) await installPackages(missing, say);
+  mkdirSync(dir, { recursive: true });
+  const ports = await keptPorts(join(dir, 'ports.json'));
+  const launchers: { [Each in ServiceName]: () => Promise<PrivateServers[Each]> } = {
+    postgres: () =>
+      startPrivatePostgres({
+        dir: join(dir, 'postgres'),
+        port: ports.postgres,
+        durable,
+        ...(options.postgresSettings && { settings: options.postgresSettings }),
+      }),
+    redis: () => startPrivateRedis({ dir: join(dir, 'redis'), port: ports.redis, durable }),
+    rabbitmq: () =>
+      startPrivateRabbitmq({
+        dir: join(dir, 'rabbitmq'),
+        ports: ports.rabbitmq,
+        ...(options.rabbitmqSettings && { settings: options.rabbitmqSettings }),
+      }),
+  };
+  const started = await Promise.allSettled(names.map((name) => launchers[name]()));
+  const failed = started.find((outcome) => outcome.status === 'rejected');
+  if (failed) {
+    await Promise.all(started.map((outcome) => outcome.status === 'fulfilled' && outcome.value.stop()));
+    throw failed.reason;
+  }
+  const servers = names.map((name, index) => [
+    name,
+    (started[index] as PromiseFulfilledResult<unknown>).value,
+  ]);
+  return Object.fromEntries(servers) as Pick<PrivateServers, Name>;
+}
+
+/** All three. */
+export async function startPrivateServices(
+  options: PrivateServicesOptions,
+): Promise<PrivateServers & { stop: () => Promise<void> }> {
+  const servers = await startPrivateServers(['postgres', 'redis', 'rabbitmq'], options);
+  return { ...servers, stop: () => stopServers(servers) };
+}
+
+export async function stopServers(servers: Partial<PrivateServers>): Promise<void> {
+  await Promise.all(Object.values(servers).map((server) => server.stop()));
+}
+
+type Ports = {
+  postgres: number;
+  redis: number;
+  rabbitmq: { amqp: number; distribution: number; epmd: number; management: number };
+};
+
+/** Found once for a folder: a broker's data belongs to its node, and what was noted of the URLs stays true. */
+async function keptPorts(file: string): Promise<Ports> {
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Ports;
+  const [postgres, redis, amqp, distribution, epmd, management] = (await freePorts(6)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const ports: Ports = { postgres, redis, rabbitmq: { amqp, distribution, epmd, management } };
+  writeFileSync(file, JSON.stringify(ports));
+  return ports;
+}

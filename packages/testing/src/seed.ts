@@ -1,0 +1,83 @@
+import { addEndpoint } from '@hqrelay/db/queries/endpoints';
+import { createProject } from '@hqrelay/db/queries/projects';
+import { newId } from '@hqrelay/domain/ids';
+import { newSigningSecret } from '@hqrelay/domain/outbound-signing';
+import { parseRetrySchedule } from '@hqrelay/domain/retry-schedule';
+import { parseSecretKeys, seal } from '@hqrelay/domain/secret-box';
+import pg from 'pg';
+
+export type SeededProject = { id: string; secret: string; requireTimestamp: boolean };
+export type SeededEndpoint = { id: string; signingSecret: string };
+
+type Where = { databaseUrl: string; secretsKey: string };
+
+/** A project, unlimited unless told otherwise. */
+export async function seedProject(
+  where: Where,
+  options: {
+    rateLimitPerMinute?: number | null;
+    requireTimestamp?: boolean;
+    onConflict?: 'reject' | 'duplicate';
+    idempotencyTtlSeconds?: number;
+  } = {},
+): Promise<SeededProject> {
+  const id = newId();
+  const secret = newSigningSecret();
+  const rowId = newId();
+  const requireTimestamp = options.requireTimestamp ?? false;
+  await withPool(where.databaseUrl, (pool) =>
+    createProject(pool, {
+      id,
+      provider: 'generic',
+      settings: {
+        name: `project ${id}`,
+        rateLimitPerMinute: options.rateLimitPerMinute ?? null,
+        idempotencyTtlSeconds: options.idempotencyTtlSeconds ?? 86_400,
+        onConflict: options.onConflict ?? 'reject',
+        requireTimestamp,
+        enabled: true,
+      },
+      secret: { id: rowId, ...seal(parseSecretKeys(where.secretsKey), secret, `project_secrets:${rowId}`) },
+    }),
+  );
+  return { id, secret, requireTimestamp };
+}
+
+/** An endpoint of a project. Receivers that have the project in memory hear of it within seconds. */
+export async function seedEndpoint(
+  where: Where,
+  projectId: string,
+  options: { url: string; eventTypes?: string[]; retry?: string; timeoutMs?: number },
+): Promise<SeededEndpoint> {
+  const id = newId();
+  const rowId = newId();
+  const signingSecret = newSigningSecret();
+  const keys = parseSecretKeys(where.secretsKey);
+  await withPool(where.databaseUrl, (pool) =>
+    addEndpoint(pool, {
+      id,
+      projectId,
+      settings: {
+        url: options.url,
+        eventTypes: options.eventTypes ?? [],
+        retrySchedule: parseRetrySchedule(options.retry ?? 'hqrelay'),
+        timeoutMs: options.timeoutMs ?? 10_000,
+        orderingKey: null,
+        forwardCredentials: false,
+        sealedHeaders: null,
+        headersKeyId: null,
+      },
+      secret: { id: rowId, ...seal(keys, signingSecret, `endpoint_secrets:${rowId}`) },
+    }),
+  );
+  return { id, signingSecret };
+}
+
+async function withPool(databaseUrl: string, work: (pool: pg.Pool) => Promise<unknown>): Promise<void> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+  try {
+    await work(pool);
+  } finally {
+    await pool.end();
+  }
+}

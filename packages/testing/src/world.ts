@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { removeDataFolder } from '@hqrelay/services/data-folder';
+import {
+  startPrivateServers,
+  stopServers,
+  type PrivateServers,
+  type ServiceName,
+} from '@hqrelay/services/private-services';
+import pg from 'pg';
+import { appUser, databaseUrl, makeTemplate, templateDatabase, type RunUrls } from './run-services.ts';
+
+export type World = {
+  /** As the apps' role. */
+  databaseUrl: string;
+  ownerDatabaseUrl: string;
+  redisUrl: string;
+  rabbitmqUrl: string;
+  rabbitmqManagementUrl: string;
+  secretsKey: string;
+  /** For an app or the command line tool. */
+  env: Record<string, string>;
+  /** As the owner: tests look where no app may. */
+  sql: pg.Pool;
+  /** Servers of this world's own, where it asked for some. */
+  servers: Partial<PrivateServers>;
+  close: () => Promise<void>;
+};
+
+/**
+ * A database, a virtual host and a Redis of one test file's own, so that files run side by side. `own` names servers that
+ * the file may kill; the others are the run's.
+ */
+export async function createWorld(
+  run: RunUrls,
+  options: { own?: readonly ServiceName[]; durable?: boolean } = {},
+): Promise<World> {
+  const own = options.own ?? [];
+  const dir = mkdtempSync(join(tmpdir(), 'hqrelay-world-'));
+  chmodSync(dir, 0o711);
+  const servers: Partial<PrivateServers> =
+    own.length > 0
+      ? await startPrivateServers(own, { dir, durable: options.durable ?? false, say: () => {} })
+      : {};
+  const name = `world_${randomBytes(6).toString('hex')}`;
+
+  const serverUrl = servers.postgres?.url ?? run.postgres;
+  if (servers.postgres) await makeTemplate(serverUrl);
+  await withClient(serverUrl, (client) =>
+    client.query(`create database ${name} template ${templateDatabase}`),
+  );
+  const ownerDatabaseUrl = databaseUrl(serverUrl, name);
+  const sql = new pg.Pool({ connectionString: ownerDatabaseUrl, max: 3 });
+  // A test may end this server under the pool's feet.
+  sql.on('error', () => {});
+
+  const rabbitmqManagementUrl = servers.rabbitmq?.managementUrl ?? run.rabbitmqManagement;
+  if (!servers.rabbitmq) await virtualHost(rabbitmqManagementUrl, 'PUT', name);
+  const rabbitmqUrl = servers.rabbitmq?.url ?? `${run.rabbitmq}/${name}`;
+
+  const urls = {
+    databaseUrl: databaseUrl(serverUrl, name, appUser),
+    redisUrl: servers.redis?.url ?? run.redis,
+    rabbitmqUrl,
+    secretsKey: randomBytes(32).toString('base64'),
+  };
+  return {
+    ...urls,
+    ownerDatabaseUrl,
+    rabbitmqManagementUrl,
+    env: {
+      DATABASE_URL: urls.databaseUrl,
+      MIGRATION_DATABASE_URL: ownerDatabaseUrl,
+      REDIS_URL: urls.redisUrl,
+      RABBITMQ_URL: urls.rabbitmqUrl,
+      HQRELAY_SECRETS_KEY: urls.secretsKey,
+      ALLOW_PRIVATE_ENDPOINTS: 'true',
+    },
+    sql,
+    servers,
+    close: async () => {
+      await sql.end();
+      if (!servers.postgres) {
+        await withClient(serverUrl, (client) => client.query(`drop database ${name} with (force)`));
+      }
+      if (!servers.rabbitmq) await virtualHost(rabbitmqManagementUrl, 'DELETE', name);
+      await stopServers(servers);
+      removeDataFolder(join(dir, 'postgres'));
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function withClient(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function virtualHost(managementUrl: string, method: 'PUT' | 'DELETE', name: string): Promise<void> {
+  const { origin, username, password } = new URL(managementUrl);
+  const response = await fetch(`${origin}/api/vhosts/${name}`, {
+    method,
+    headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
+  });
+  if (!response.ok) throw new Error(`${method} of virtual host ${name}: ${response.status}`);
+}

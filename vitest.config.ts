@@ -1,0 +1,35 @@
+import { defineConfig } from 'vitest/config';
+
+// No 'import' among them: they reach require() too.
+const conditions = ['@hqrelay/source', 'node'];
+// Projects do not inherit these.
+const source = { resolve: { conditions }, ssr: { resolve: { conditions } } };
+
+const withServices = ['apps/*/test/**/*.test.ts', 'packages/*/test/**/*.test.ts'];
+
+export default defineConfig({
+  ...source,
+  test: {
+    // Two cores: a third file runs while the others wait for a server.
+    maxWorkers: 3,
+    projects: [
+      {
+        ...source,
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'services',
+          include: withServices,
+          globalSetup: ['packages/testing/src/global-setup.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
