@@ -1,5 +1,5 @@
 import type { Postgres } from '@hqrelay/db/postgres';
-import { releaseDue } from '@hqrelay/db/queries/held-deliveries';
+import { releaseHeld as release } from '@hqrelay/db/queries/held-deliveries';
 import type { Publisher } from '@hqrelay/queue/publisher';
 import { workExchange } from '@hqrelay/queue/topology';
 
@@ -8,13 +8,13 @@ export type ReleaseHeldDeps = { postgres: Postgres; publisher: Publisher; now: (
 const batch = 200;
 const batchesMax = 10;
 
-/** Gives deliveries whose long delay is over back to their queue, oldest first, at a bounded rate. Returns how many. */
+/** Gives deliveries that wait for nothing any more back to their queue, oldest first, at a bounded rate. Returns how many. */
 export async function releaseHeld(deps: ReleaseHeldDeps): Promise<number> {
   let total = 0;
   for (let batches = 0; batches < batchesMax && deps.postgres.isUp && deps.publisher.isOpen; batches += 1) {
-    const released = await releaseDue(
+    const released = await release(
       deps.postgres.pool,
-      { reason: 'delay', now: deps.now(), limit: batch },
+      { now: deps.now(), limit: batch },
       async ({ queue, message }) => {
         const result = await deps.publisher.publish({
           exchange: workExchange,

@@ -34,22 +34,25 @@ export async function holdDelivery(pool: pg.Pool, held: HeldDelivery, now: numbe
 }
 
 /**
- * Takes up to `limit` deliveries of `reason` that are due, oldest first, hands them to `publish` and deletes those it
- * answers true for, all in one transaction: a crash between gives the same delivery again, never none. Several workers
- * take different rows. Returns how many were released.
+ * Takes up to `limit` deliveries that wait for nothing any more (their time has come, or their endpoint is enabled and no
+ * longer paused), oldest first, hands them to `publish` and deletes those it answers true for, all in one transaction: a
+ * crash between gives the same delivery again, never none. Several workers take different rows. Returns how many.
  */
-export async function releaseDue(
+export async function releaseHeld(
   pool: pg.Pool,
-  options: { reason: HoldReason; now: number; limit: number },
+  options: { now: number; limit: number },
   publish: (held: { deliveryId: string; queue: string; message: Buffer }) => Promise<boolean>,
 ): Promise<number> {
   const client = await pool.connect();
   try {
     await client.query('begin');
     const { rows } = await client.query<{ delivery_id: string; queue: string; message: Buffer }>(
-      `select delivery_id, queue, message from held_deliveries where reason = $1 and due_at <= $2
-       order by due_at limit $3 for update skip locked`,
-      [options.reason, new Date(options.now), options.limit],
+      `select h.delivery_id, h.queue, h.message
+       from held_deliveries h left join endpoints e on e.id = h.endpoint_id
+       where (h.reason = 'delay' and h.due_at <= $1)
+         or (h.reason in ('paused', 'disabled') and e.enabled and not e.paused)
+       order by h.due_at limit $2 for update of h skip locked`,
+      [new Date(options.now), options.limit],
     );
     const outcomes = await Promise.all(
       rows.map((row) => publish({ deliveryId: row.delivery_id, queue: row.queue, message: row.message })),

@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { whyNotInstallable, type Say } from './debian-packages.ts';
+import { findCompose, startWithCompose } from './docker-services.ts';
+import { findLocalServer } from './local-servers.ts';
+import { missingPackages, startPrivateServers, stopServers, type ServiceName } from './private-services.ts';
+
+export type FoundServices = {
+  urls: { DATABASE_URL: string; MIGRATION_DATABASE_URL: string; REDIS_URL: string; RABBITMQ_URL: string };
+  /** Stops what was started for this, and nothing else. */
+  stop: () => Promise<void>;
+};
+
+export type FindServicesOptions = {
+  /** The folder of the repository, with `docker-compose.yml`. */
+  root: string;
+  /** Where private servers keep their data, and passwords are noted. */
+  dir: string;
+  env: Readonly<Record<string, string | undefined>>;
+  say: Say;
+};
+
+const serviceNames = ['postgres', 'redis', 'rabbitmq'] as const;
+const urlVariables = { postgres: 'DATABASE_URL', redis: 'REDIS_URL', rabbitmq: 'RABBITMQ_URL' } as const;
+const appUser = 'hqrelay';
+
+/**
+ * For each service, in this order: the URL in the environment, a local server on its default port, a Docker engine, the
+ * machine's own packages. Says which it chose and why; throws a sentence with the command to run when none is possible.
+ */
+export async function findServices(options: FindServicesOptions): Promise<FoundServices> {
+  const { dir, env, say } = options;
+  mkdirSync(dir, { recursive: true });
+  const passwords = keptPasswords(join(dir, 'passwords.json'));
+  const urls = new Map<ServiceName, string>();
+  for (const name of serviceNames) {
+    const url = env[urlVariables[name]] ?? (await localUrl(name, say));
+    if (env[urlVariables[name]]) say(`${name}: the one that ${urlVariables[name]} names`);
+    if (url) urls.set(name, url);
+  }
+  const missing = serviceNames.filter((name) => !urls.has(name));
+  const started = missing.length > 0 ? await startMissing(missing, urls, passwords, options) : async () => {};
+  try {
+    return { urls: await urlsOf(urls, env, passwords, say), stop: started };
+  } catch (error) {
+    await started();
+    throw error;
+  }
+}
+
+async function localUrl(name: ServiceName, say: Say): Promise<string | undefined> {
+  const local = await findLocalServer[name]();
+  switch (local.kind) {
+    case 'usable':
+      say(`${name}: the local server on its default port (no ${urlVariables[name]} in the environment)`);
+      return local.url;
+    case 'passed_over':
+      say(`${name}: ${local.reason}`);
+      return undefined;
+    case 'absent':
+      return undefined;
+  }
+}
+
+async function startMissing(
+  missing: readonly ServiceName[],
+  urls: Map<ServiceName, string>,
+  passwords: Passwords,
+  { root, dir, env, say }: FindServicesOptions,
+): Promise<() => Promise<void>> {
+  const compose = findCompose();
+  if (compose) {
+    say(
+      `${missing.join(', ')}: containers of docker-compose.yml (no URL, no local server, but a Docker engine)`,
+    );
+    const stop = await startWithCompose(compose, missing, {
+      root,
+      env: {
+        POSTGRES_PASSWORD: passwords.owner,
+        POSTGRES_APP_PASSWORD: passwords.app,
+        RABBITMQ_PASSWORD: passwords.rabbitmq,
+        HQRELAY_SECRETS_KEY: env['HQRELAY_SECRETS_KEY'] ?? 'unused-by-the-stores',
+      },
+      say,
+    });
+    const at = (variable: string, port: number) => `127.0.0.1:${env[variable] ?? port}`;
+    const composeUrls = {
+      postgres: `postgres://hqrelay_owner:${passwords.owner}@${at('POSTGRES_PORT', 5432)}/postgres`,
+      redis: `redis://${at('REDIS_PORT', 6379)}`,
+      rabbitmq: `amqp://hqrelay:${passwords.rabbitmq}@${at('RABBITMQ_PORT', 5672)}/hqrelay`,
+    };
+    for (const name of missing) urls.set(name, composeUrls[name]);
+    return stop;
+  }
+
+  const packages = missingPackages(missing);
+  const whyNot = packages.length > 0 ? whyNotInstallable(packages) : undefined;
+  if (whyNot) {
+    throw new Error(
+      `There is no ${missing.join(', no ')}: no URL in the environment, no local server, no Docker engine. ${whyNot}`,
+    );
+  }
+  say(
+    `${missing.join(', ')}: private servers from the system's packages (no URL, no local server, no Docker engine)`,
+  );
+  const servers = await startPrivateServers(missing, { dir, durable: true, say });
+  for (const [name, server] of Object.entries(servers)) {
+    urls.set(name as ServiceName, server.url);
+    say(`  ${name} listens on 127.0.0.1:${server.port}`);
+  }
+  return () => stopServers(servers);
+}
+
+/** A URL of the environment is taken as it is. Of any other Postgres we are the owner, and the apps get a role of their own. */
+async function urlsOf(
+  urls: ReadonlyMap<ServiceName, string>,
+  env: FindServicesOptions['env'],
+  passwords: Passwords,
+  say: Say,
+): Promise<FoundServices['urls']> {
+  const postgres = urls.get('postgres') as string;
+  const others = { REDIS_URL: urls.get('redis') as string, RABBITMQ_URL: urls.get('rabbitmq') as string };
+  if (env['DATABASE_URL']) {
+    return {
+      ...others,
+      DATABASE_URL: postgres,
+      MIGRATION_DATABASE_URL: env['MIGRATION_DATABASE_URL'] ?? postgres,
+    };
+  }
+  await ensureDatabase(postgres, passwords.app, say);
+  const owner = new URL(postgres);
+  owner.pathname = '/hqrelay';
+  const app = new URL(owner);
+  app.username = appUser;
+  app.password = passwords.app;
+  return { ...others, DATABASE_URL: app.href, MIGRATION_DATABASE_URL: owner.href };
+}
+
+async function ensureDatabase(serverUrl: string, appPassword: string, say: Say): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query("select from pg_database where datname = 'hqrelay'");
+    if (!rowCount) {
+      say('postgres: creating the database hqrelay');
+      await client.query('create database hqrelay');
+    }
+    // The role of an earlier run may have another password than the one noted here now.
+    const password = pg.escapeLiteral(appPassword);
+    await client.query(
+      `do $$ begin if exists (select from pg_roles where rolname = '${appUser}') then alter role ${appUser} login password ${password}; end if; end $$`,
+    );
+  } finally {
+    await client.end();
+  }
+}
+
+type Passwords = { owner: string; app: string; rabbitmq: string };
+
+function keptPasswords(file: string): Passwords {
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Passwords;
+  const make = () => randomBytes(18).toString('hex');
+  const passwords = { owner: make(), app: make(), rabbitmq: make() };
+  writeFileSync(file, JSON.stringify(passwords), { mode: 0o600 });
+  return passwords;
+}
