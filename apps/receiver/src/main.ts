@@ -1,18 +1,22 @@
 import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
 import { Cache, connectRedis } from '@hqrelay/cache/client';
+import { evictionWarning } from '@hqrelay/cache/eviction-warning';
 import { followProjectChanges } from '@hqrelay/cache/project-config';
 import { Postgres } from '@hqrelay/db/postgres';
+import { clockWarning } from '@hqrelay/db/queries/clock-offset';
 import { projectsWithClaims } from '@hqrelay/db/queries/idempotency-keys';
 import { parseSecretKeys } from '@hqrelay/domain/secret-box';
 import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import { ProjectDirectory } from '@hqrelay/projects/project-directory';
 import { BrokerConnection } from '@hqrelay/queue/connection';
+import { diskWarning } from '@hqrelay/queue/disk-warning';
 import { Publisher } from '@hqrelay/queue/publisher';
 import { describeConfig, exitOnConfigError } from '@hqrelay/runtime/env';
 import { createHttpServer } from '@hqrelay/runtime/http-server';
 import { createLogger } from '@hqrelay/runtime/logger';
 import { createRegistry } from '@hqrelay/runtime/metrics';
 import { createShutdown } from '@hqrelay/runtime/shutdown';
+import { warnAtStart } from '@hqrelay/runtime/start-warnings';
 import { createAdminApp, createApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { ingest, type IngestDeps } from './ingest.ts';
@@ -143,6 +147,16 @@ void postgres.start().then(async () => {
 const writingLastSeen = setInterval(
   () => void lastSeen.write().catch((error: unknown) => logger.warn({ err: error }, 'last_seen.not_written')),
   5_000,
+);
+
+warnAtStart(
+  [
+    { dependency: 'postgres', check: () => clockWarning(postgres.pool, Date.now) },
+    { dependency: 'redis', check: () => evictionWarning(cache.redis) },
+    { dependency: 'rabbitmq', check: () => diskWarning(config.rabbitmqUrls[0] as string) },
+  ],
+  logger,
+  () => shutdown.isDraining(),
 );
 
 shutdown.add('stores', async () => {

@@ -1,7 +1,9 @@
 import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
 import { Cache, connectRedis } from '@hqrelay/cache/client';
+import { evictionWarning } from '@hqrelay/cache/eviction-warning';
 import { announceProjectChange, followProjectChanges } from '@hqrelay/cache/project-config';
 import { Postgres } from '@hqrelay/db/postgres';
+import { clockWarning } from '@hqrelay/db/queries/clock-offset';
 import { disableEndpoint } from '@hqrelay/db/queries/disable-endpoint';
 import { parsePolicy } from '@hqrelay/domain/network-policy';
 import { parseSecretKeys } from '@hqrelay/domain/secret-box';
@@ -9,6 +11,7 @@ import { createSender } from '@hqrelay/outbound/send-request';
 import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import { ProjectDirectory } from '@hqrelay/projects/project-directory';
 import { BrokerConnection } from '@hqrelay/queue/connection';
+import { diskWarning } from '@hqrelay/queue/disk-warning';
 import { Consumer } from '@hqrelay/queue/consumer';
 import { Publisher } from '@hqrelay/queue/publisher';
 import type { WorkQueue } from '@hqrelay/queue/topology';
@@ -18,6 +21,7 @@ import { createHttpServer } from '@hqrelay/runtime/http-server';
 import { createLogger } from '@hqrelay/runtime/logger';
 import { createRegistry } from '@hqrelay/runtime/metrics';
 import { createShutdown } from '@hqrelay/runtime/shutdown';
+import { warnAtStart } from '@hqrelay/runtime/start-warnings';
 import express from 'express';
 import { Counter, Gauge } from 'prom-client';
 import { readConfig } from './config.ts';
@@ -182,6 +186,16 @@ const maintenance = startMaintenance(
     },
   ],
   logger,
+);
+
+warnAtStart(
+  [
+    { dependency: 'postgres', check: () => clockWarning(postgres.pool, Date.now) },
+    { dependency: 'redis', check: () => evictionWarning(cache.redis) },
+    { dependency: 'rabbitmq', check: () => diskWarning(config.rabbitmqUrls[0] as string) },
+  ],
+  logger,
+  () => shutdown.isDraining(),
 );
 
 shutdown.add('stores', async () => {

@@ -74,7 +74,7 @@ describe('an exchange that broke off', () => {
     ['headers', 'UND_ERR_HEADERS_TIMEOUT', 'timed out after 13 ms waiting for headers'],
     ['connect', 'ECONNREFUSED', 'connection refused'],
     ['headers', 'ECONNRESET', 'connection reset waiting for headers'],
-    ['socket', 'EPIPE', 'connection closed by the endpoint sending the request'],
+    ['socket', 'EPIPE', 'connection closed by the endpoint waiting for a free connection'],
     ['body', 'UND_ERR_SOCKET', 'connection closed by the endpoint reading the response body'],
     ['dns', 'ENOTFOUND', 'host name not found'],
     ['tls', 'CERT_HAS_EXPIRED', 'TLS certificate has expired'],
@@ -102,7 +102,7 @@ describe('an exchange that broke off', () => {
     expect(broken('tls', 'EPROTO', 'wrong version number')).toMatchObject({
       error: 'error in the TLS handshake: EPROTO wrong version number',
     });
-    expect(broken('socket', '', '')).toMatchObject({ error: 'error sending the request:' });
+    expect(broken('socket', '', '')).toMatchObject({ error: 'error waiting for a free connection:' });
   });
 
   it('makes a hostile message short and storable', () => {

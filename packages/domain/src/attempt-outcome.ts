@@ -30,7 +30,7 @@ const phaseTexts: Readonly<Record<ExchangePhase, string>> = {
   tls: 'in the TLS handshake',
   headers: 'waiting for headers',
   body: 'reading the response body',
-  socket: 'sending the request',
+  socket: 'waiting for a free connection',
   policy: 'checking the address',
 };
 

@@ -20,10 +20,14 @@ export class Circuit {
 
   /** Whether this caller may try. A caller that is let through must report `succeeded` or `failed`. */
   allows(now: number): boolean {
-    if (this.#openUntil === undefined) return true;
-    if (now < this.#openUntil || now < this.#trialUntil) return false;
-    this.#trialUntil = now + this.#trialMs;
+    if (!this.wouldAllow(now)) return false;
+    if (this.#openUntil !== undefined) this.#trialUntil = now + this.#trialMs;
     return true;
+  }
+
+  /** Whether `allows` would let somebody through, without letting anybody. */
+  wouldAllow(now: number): boolean {
+    return this.#openUntil === undefined || (now >= this.#openUntil && now >= this.#trialUntil);
   }
 
   get isOpen(): boolean {

@@ -49,7 +49,11 @@ export class Publisher implements ChannelUser {
 
   /** Whether a publish would be tried now. */
   get isOpen(): boolean {
-    return this.#channel !== undefined && this.#options.connection.state === 'up' && !this.#circuit.isOpen;
+    return (
+      this.#channel !== undefined &&
+      this.#options.connection.state === 'up' &&
+      this.#circuit.wouldAllow(Date.now())
+    );
   }
 
   async open(model: ChannelModel): Promise<Channel> {

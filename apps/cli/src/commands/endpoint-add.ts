@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+import { newId } from '@hqrelay/domain/ids';
+import { parseRetrySchedule } from '@hqrelay/domain/retry-schedule';
+import * as queries from '@hqrelay/db/queries/endpoints';
+import { loadConfig } from '@hqrelay/runtime/env';
+import { announceChange } from '../announce-change.ts';
+import { type Cli, CommandFailure } from '../cli.ts';
+import { withDatabase } from '../database.ts';
+import { addEndpointOptions, checkUrl, type EndpointOptions, parseHeaders } from '../endpoint-options.ts';
+import { newEndpointSecret, sealHeaders } from '../new-secret.ts';
+import { uuid } from '../options.ts';
+import { formatFields, printResult } from '../print.ts';
+
+type Options = EndpointOptions & { project: string; url: string; json?: boolean };
+
+export function addEndpointAdd(endpoint: Command, cli: Cli): void {
+  const command = endpoint
+    .command('add')
+    .description('add an endpoint, and print the secret that its deliveries are signed with')
+    .requiredOption('--project <project-id>', 'the project', uuid)
+    .requiredOption('--url <url>', 'where webhooks are posted to');
+  addEndpointOptions(command)
+    .option('--json', 'print one JSON value')
+    .action((options: Options) => addEndpoint(cli, options));
+}
+
+async function addEndpoint(cli: Cli, options: Options): Promise<void> {
+  const config = loadConfig(
+    [
+      'DATABASE_URL',
+      'REDIS_URL',
+      'HQRELAY_SECRETS_KEY',
+      'ALLOW_PRIVATE_ENDPOINTS',
+      'ALLOW_ENDPOINT_CIDRS',
+      'DELIVERY_TIMEOUT_MS',
+      'CONFIG_CACHE_TTL_SECONDS',
+    ],
+    cli.env,
+  );
+  const endpointId = newId();
+  const settings = {
+    url: checkUrl(config, options.url),
+    eventTypes: options.events ?? [],
+    retrySchedule: options.retry ?? parseRetrySchedule('hqrelay'),
+    timeoutMs: options.timeout ?? config.deliveryTimeoutMs,
+    orderingKey: options.orderingKey || null,
+    forwardCredentials: options.forwardCredentials ?? false,
+    ...sealHeaders(config, endpointId, parseHeaders(options.header || [])),
+  };
+  const { value, row } = newEndpointSecret(config);
+  const isAdded = await withDatabase(config.databaseUrl, (pool) =>
+    queries.addEndpoint(pool, { id: endpointId, projectId: options.project, settings, secret: row }),
+  );
+  if (!isAdded) throw new CommandFailure(`there is no project ${options.project}`);
+  await announceChange(cli, config, options.project);
+  const added = { endpointId, signingSecret: value };
+  printResult(cli, options, added, () => {
+    const fields = {
+      'endpoint id': endpointId,
+      'signing secret': value,
+      events: settings.eventTypes.join(',') || 'all',
+      retries: settings.retrySchedule.join(','),
+    };
+    return `Added the endpoint. Its signing secret is shown this once only.\n${formatFields(fields)}`;
+  });
+}

@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import * as queries from '@hqrelay/db/queries/endpoints';
+import { loadConfig } from '@hqrelay/runtime/env';
+import type { Cli } from '../cli.ts';
+import { withDatabase } from '../database.ts';
+import { uuid } from '../options.ts';
+import { formatTable, printResult } from '../print.ts';
+
+type Options = { project?: string; json?: boolean };
+
+export function addEndpointList(endpoint: Command, cli: Cli): void {
+  endpoint
+    .command('list')
+    .description('the endpoints of one project, or of all')
+    .option('--project <project-id>', 'the project', uuid)
+    .option('--json', 'print one JSON value')
+    .action((options: Options) => listEndpoints(cli, options));
+}
+
+async function listEndpoints(cli: Cli, options: Options): Promise<void> {
+  const config = loadConfig(['DATABASE_URL'], cli.env);
+  const endpoints = await withDatabase(config.databaseUrl, (pool) =>
+    queries.listEndpoints(pool, options.project),
+  );
+  printResult(cli, options, endpoints, () =>
+    formatTable(
+      ['ENDPOINT', 'PROJECT', 'STATE', 'URL', 'EVENTS', 'RETRIES', 'TIMEOUT'],
+      endpoints.map((each) => [
+        each.id,
+        each.projectId,
+        stateOf(each),
+        each.url,
+        each.eventTypes.join(',') || 'all',
+        each.retrySchedule.join(','),
+        `${each.timeoutMs} ms`,
+      ]),
+      'There are no endpoints: hqrelay endpoint add --project ID --url URL adds one.',
+    ),
+  );
+}
+
+function stateOf(endpoint: { enabled: boolean; disabledReason: string | null; paused: boolean }): string {
+  if (!endpoint.enabled) return endpoint.disabledReason ? `disabled: ${endpoint.disabledReason}` : 'disabled';
+  return endpoint.paused ? 'paused' : 'enabled';
+}

@@ -1,0 +1,146 @@
+import type { Command } from 'commander';
+import { type HttpExchange, judgeAttempt } from '@hqrelay/domain/attempt-outcome';
+import { newId } from '@hqrelay/domain/ids';
+import { parsePolicy } from '@hqrelay/domain/network-policy';
+import { deliveryHeaders } from '@hqrelay/domain/outbound-signing';
+import { redactUrl } from '@hqrelay/domain/redaction';
+import { open, parseSecretKeys, SecretUnreadable } from '@hqrelay/domain/secret-box';
+import * as queries from '@hqrelay/db/queries/endpoints';
+import { loadConfig } from '@hqrelay/runtime/env';
+import { type Cli, CommandFailure } from '../cli.ts';
+import { withDatabase } from '../database.ts';
+import { uuid } from '../options.ts';
+import { onOneLine, printResult } from '../print.ts';
+
+type PingResult = {
+  endpointId: string;
+  webhookId: string;
+  ok: boolean;
+  statusCode: number | null;
+  latencyMs: number;
+  /** Where it broke off; null when the endpoint answered. */
+  phase: string | null;
+  error: string | null;
+  responseBody: string | null;
+};
+
+export function addEndpointTest(endpoint: Command, cli: Cli): void {
+  endpoint
+    .command('test')
+    .description('send a signed ping (event type hqrelay.ping) and say what came of it')
+    .argument('<endpoint-id>', 'the endpoint', uuid)
+    .option('--json', 'print one JSON value')
+    .action((endpointId: string, options: { json?: boolean }) => testEndpoint(cli, endpointId, options));
+}
+
+async function testEndpoint(cli: Cli, endpointId: string, options: { json?: boolean }): Promise<void> {
+  const config = loadConfig(
+    [
+      'DATABASE_URL',
+      'HQRELAY_SECRETS_KEY',
+      'ALLOW_PRIVATE_ENDPOINTS',
+      'ALLOW_ENDPOINT_CIDRS',
+      'EGRESS_PROXY',
+    ],
+    cli.env,
+  );
+  const endpoint = await withDatabase(config.databaseUrl, (pool) => queries.readEndpoint(pool, endpointId));
+  if (!endpoint) throw new CommandFailure(`there is no endpoint ${endpointId}`);
+
+  const webhookId = newId();
+  const now = Date.now();
+  const ping = { type: 'hqrelay.ping', timestamp: new Date(now).toISOString(), data: { endpointId } };
+  const body = Buffer.from(JSON.stringify(ping));
+  const headers = deliveryHeaders({
+    providerHeaders: [
+      ['content-type', 'application/json'],
+      ['user-agent', 'hqrelay'],
+      ['x-event-type', ping.type],
+    ],
+    ...openEndpoint(config.secretsKey, endpoint),
+    webhookLogId: webhookId,
+    attemptNum: 1,
+    correlationId: webhookId,
+    body,
+    now,
+  });
+
+  const { createSender } = await import('@hqrelay/outbound/send-request');
+  const sender = createSender({
+    policy: parsePolicy({
+      allowPrivate: config.allowPrivateEndpoints,
+      allowCidrs: config.allowEndpointCidrs,
+    }),
+    egressProxy: config.egressProxy,
+    connectionsPerOrigin: 1,
+    idleConnectionsMax: 1,
+  });
+  const { url, timeoutMs } = endpoint;
+  const exchange = await sender.send({ url, headers, body, timeoutMs });
+  await sender.close();
+
+  const outcome = judgeAttempt(exchange, { now, timeoutMs });
+  const result: PingResult = {
+    endpointId,
+    webhookId,
+    ok: outcome.kind === 'delivered',
+    statusCode: outcome.statusCode,
+    latencyMs: exchange.latencyMs,
+    phase: exchange.kind === 'error' ? exchange.phase : null,
+    error: outcome.kind === 'delivered' ? null : outcome.error,
+    responseBody: exchange.kind === 'response' ? Buffer.from(exchange.bodyHead).toString('utf8') : null,
+  };
+  const sentence = describe(redactUrl(url), exchange, result);
+  if (result.ok || options.json) printResult(cli, options, result, () => sentence);
+  if (!endpoint.enabled || endpoint.paused) {
+    cli.warn(
+      `note: the endpoint is ${endpoint.enabled ? 'paused' : 'disabled'}; webhooks are not sent to it\n`,
+    );
+  }
+  if (!result.ok) throw new CommandFailure(sentence);
+}
+
+/** Throws CommandFailure naming the row whose secret does not open. */
+function openEndpoint(
+  secretsKey: string,
+  endpoint: {
+    id: string;
+    sealedHeaders: string | null;
+    headersKeyId: string | null;
+    secrets: readonly { id: string; keyId: string; sealed: string }[];
+  },
+): { secrets: string[]; fixedHeaders: [string, string][] } {
+  const keys = parseSecretKeys(secretsKey);
+  const { id, sealedHeaders, headersKeyId } = endpoint;
+  try {
+    const secrets = endpoint.secrets.map((secret) => open(keys, secret, `endpoint_secrets:${secret.id}`));
+    if (sealedHeaders === null || headersKeyId === null) return { secrets, fixedHeaders: [] };
+    const box = { sealed: sealedHeaders, keyId: headersKeyId };
+    return {
+      secrets,
+      fixedHeaders: JSON.parse(open(keys, box, `endpoints.headers:${id}`)) as [string, string][],
+    };
+  } catch (error) {
+    if (error instanceof SecretUnreadable) throw new CommandFailure(error.message);
+    throw error;
+  }
+}
+
+const phases: Readonly<Record<Extract<HttpExchange, { kind: 'error' }>['phase'], string>> = {
+  policy: 'before a connection was made',
+  socket: 'while the request was sent',
+  dns: 'when its name was looked up',
+  connect: 'when connecting',
+  tls: 'in the TLS handshake',
+  headers: 'when waiting for the answer',
+  body: 'when reading the answer',
+};
+
+function describe(url: string, exchange: HttpExchange, result: PingResult): string {
+  if (exchange.kind === 'error') {
+    return `the ping to ${url} failed ${phases[exchange.phase]}, after ${result.latencyMs} ms: ${result.error}`;
+  }
+  if (result.ok) return `The ping to ${url} was answered ${result.statusCode} after ${result.latencyMs} ms.`;
+  const answer = result.responseBody && `; the answer says: ${onOneLine(result.responseBody)}`;
+  return `the ping to ${url} arrived and was refused after ${result.latencyMs} ms: ${result.error}${answer || ''}`;
+}

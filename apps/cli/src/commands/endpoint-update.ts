@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import type { EndpointChanges } from '@hqrelay/db/queries/endpoints';
+import { loadConfig } from '@hqrelay/runtime/env';
+import { type Cli, UsageError } from '../cli.ts';
+import { addEndpointOptions, checkUrl, type EndpointOptions, parseHeaders } from '../endpoint-options.ts';
+import { sealHeaders } from '../new-secret.ts';
+import { uuid } from '../options.ts';
+import { printResult } from '../print.ts';
+import { saveEndpoint } from '../save-endpoint.ts';
+
+type Options = EndpointOptions & { json?: boolean };
+
+export function addEndpointUpdate(endpoint: Command, cli: Cli): void {
+  const command = endpoint
+    .command('update')
+    .description('change what is given, and nothing else; --header replaces all fixed headers')
+    .argument('<endpoint-id>', 'the endpoint', uuid)
+    .option('--url <url>', 'where webhooks are posted to');
+  addEndpointOptions(command)
+    .option('--no-ordering-key', 'deliver in no order')
+    .option('--no-header', 'take all fixed headers away')
+    .option('--no-forward-credentials', "take the provider's credential off")
+    .option('--json', 'print one JSON value')
+    .action((endpointId: string, options: Options) => updateEndpoint(cli, endpointId, options));
+}
+
+async function updateEndpoint(cli: Cli, endpointId: string, options: Options): Promise<void> {
+  const changes = endpointChanges(cli, endpointId, options);
+  if (Object.keys(changes).length === 0) {
+    throw new UsageError('nothing to change: give at least one option, see hqrelay endpoint update --help');
+  }
+  const endpoint = await saveEndpoint(cli, endpointId, changes);
+  printResult(cli, options, endpoint, () => `Updated the endpoint ${endpoint.url}`);
+}
+
+function endpointChanges(cli: Cli, endpointId: string, options: Options): EndpointChanges {
+  const { url, events, retry, timeout, orderingKey, header, forwardCredentials } = options;
+  return {
+    ...(url !== undefined && {
+      url: checkUrl(loadConfig(['ALLOW_PRIVATE_ENDPOINTS', 'ALLOW_ENDPOINT_CIDRS'], cli.env), url),
+    }),
+    ...(events && { eventTypes: events }),
+    ...(retry && { retrySchedule: retry }),
+    ...(timeout !== undefined && { timeoutMs: timeout }),
+    ...(orderingKey !== undefined && { orderingKey: orderingKey || null }),
+    ...(header !== undefined &&
+      sealHeaders(loadConfig(['HQRELAY_SECRETS_KEY'], cli.env), endpointId, parseHeaders(header || []))),
+    ...(forwardCredentials !== undefined && { forwardCredentials }),
+  };
+}

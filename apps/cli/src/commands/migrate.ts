@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import { redactUrl } from '@hqrelay/domain/redaction';
+import { loadConfig } from '@hqrelay/runtime/env';
+import { type Cli, CommandFailure } from '../cli.ts';
+import { printResult } from '../print.ts';
+
+/** Behind `npm run migrate`, and therefore hidden. */
+export function addMigrate(program: Command, cli: Cli): void {
+  program
+    .command('migrate', { hidden: true })
+    .description('apply the migrations that are missing')
+    .option('--json', 'print one JSON value')
+    .action((options: { json?: boolean }) => migrateSchema(cli, options));
+}
+
+async function migrateSchema(cli: Cli, options: { json?: boolean }): Promise<void> {
+  const config = loadConfig(['DATABASE_URL', 'MIGRATION_DATABASE_URL'], cli.env);
+  const { migrate } = await import('@hqrelay/db/migrate');
+  const { databaseUrl, migrationDatabaseUrl = databaseUrl } = config;
+  let notices: string[];
+  try {
+    notices = await migrate({ migrationDatabaseUrl, databaseUrl });
+  } catch (error) {
+    throw new CommandFailure(`${redactUrl(migrationDatabaseUrl)} cannot be migrated: ${reasonOf(error)}`);
+  }
+  for (const notice of notices) cli.warn(`note: ${notice}\n`);
+  printResult(cli, options, { migrated: true, notices }, () => 'The schema is up to date.');
+}
+
+/** Drizzle repeats the statement and hides what Postgres said in the cause; a refused connection has several. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause instanceof Error) return reasonOf(error.cause);
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
+  return error.message || error.name;
+}

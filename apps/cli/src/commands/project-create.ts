@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import { newId } from '@hqrelay/domain/ids';
+import * as queries from '@hqrelay/db/queries/projects';
+import { loadConfig } from '@hqrelay/runtime/env';
+import { announceChange } from '../announce-change.ts';
+import type { Cli } from '../cli.ts';
+import { webhookUrl } from '../config.ts';
+import { withDatabase } from '../database.ts';
+import { newProjectSecret } from '../new-secret.ts';
+import { checkSecret, label, parsedBy } from '../options.ts';
+import { formatFields, printResult } from '../print.ts';
+import { addProjectOptions, projectChanges, type ProjectOptions } from '../project-options.ts';
+
+type Options = ProjectOptions & { name: string; provider: string; secret?: string; json?: boolean };
+
+const providers = ['generic'];
+
+export function addProjectCreate(project: Command, cli: Cli): void {
+  const command = project
+    .command('create')
+    .description('create a project, and print its webhook URL and its secret')
+    .requiredOption('--name <name>', 'what people call it', label(200))
+    .option('--provider <provider>', 'how the sender signs', parsedBy(parseProvider), 'generic')
+    .option('--secret <secret>', 'what the sender signs with; 32 random bytes in hex when not given');
+  addProjectOptions(command)
+    .option('--json', 'print one JSON value')
+    .action((options: Options) => createProject(cli, options));
+}
+
+async function createProject(cli: Cli, options: Options): Promise<void> {
+  const config = loadConfig(
+    [
+      'DATABASE_URL',
+      'REDIS_URL',
+      'HQRELAY_SECRETS_KEY',
+      'PUBLIC_URL',
+      'RECEIVER_PORT',
+      'CONFIG_CACHE_TTL_SECONDS',
+    ],
+    cli.env,
+  );
+  const { value, row } = newProjectSecret(
+    config,
+    options.secret === undefined ? undefined : checkSecret(options.secret),
+  );
+  const projectId = newId();
+  await withDatabase(config.databaseUrl, (pool) =>
+    queries.createProject(pool, {
+      id: projectId,
+      provider: options.provider,
+      settings: {
+        name: options.name,
+        rateLimitPerMinute: 100,
+        idempotencyTtlSeconds: 86_400,
+        onConflict: 'reject',
+        requireTimestamp: false,
+        enabled: true,
+        ...projectChanges(options),
+      },
+      secret: row,
+    }),
+  );
+  await announceChange(cli, config, projectId);
+  const created = { projectId, webhookUrl: webhookUrl(config, projectId), secret: value };
+  printResult(cli, options, created, () => {
+    const fields = {
+      'project id': created.projectId,
+      'webhook URL': created.webhookUrl,
+      secret: created.secret,
+    };
+    return `Created the project ${options.name}. Its secret is shown this once only.\n${formatFields(fields)}`;
+  });
+}
+
+function parseProvider(text: string): string {
+  if (!providers.includes(text)) throw new RangeError(`expected ${providers.join(' or ')}`);
+  return text;
+}

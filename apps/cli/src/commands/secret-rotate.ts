@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import * as queries from '@hqrelay/db/queries/project-secrets';
+import { loadConfig } from '@hqrelay/runtime/env';
+import { announceChange } from '../announce-change.ts';
+import { type Cli, CommandFailure } from '../cli.ts';
+import { withDatabase } from '../database.ts';
+import { newProjectSecret } from '../new-secret.ts';
+import { checkSecret, durationBetween, uuid } from '../options.ts';
+import { formatFields, printResult } from '../print.ts';
+
+type Options = { project: string; secret?: string; overlap: number; json?: boolean };
+
+const dayMs = 86_400_000;
+
+export function addSecretRotate(secret: Command, cli: Cli): void {
+  secret
+    .command('rotate')
+    .description('give a project a new secret; the old ones verify until the overlap ends')
+    .requiredOption('--project <project-id>', 'the project', uuid)
+    .option('--secret <secret>', 'what the sender signs with; 32 random bytes in hex when not given')
+    .addOption(
+      secret
+        .createOption('--overlap <duration>', 'how long the old ones verify (0s to 90d)')
+        .argParser(durationBetween('0s', '90d'))
+        .default(dayMs, '24h'),
+    )
+    .option('--json', 'print one JSON value')
+    .action((options: Options) => rotateSecret(cli, options));
+}
+
+async function rotateSecret(cli: Cli, options: Options): Promise<void> {
+  const config = loadConfig(
+    ['DATABASE_URL', 'REDIS_URL', 'HQRELAY_SECRETS_KEY', 'CONFIG_CACHE_TTL_SECONDS'],
+    cli.env,
+  );
+  const { value, row } = newProjectSecret(
+    config,
+    options.secret === undefined ? undefined : checkSecret(options.secret),
+  );
+  const rotated = await withDatabase(config.databaseUrl, (pool) =>
+    queries.rotateProjectSecret(pool, {
+      projectId: options.project,
+      secret: row,
+      overlapMs: options.overlap,
+    }),
+  );
+  if (!rotated) throw new CommandFailure(`there is no project ${options.project}`);
+  await announceChange(cli, config, options.project);
+  const result = { secretId: row.id, secret: value, overlapEndsAt: rotated.overlapEndsAt };
+  printResult(cli, options, result, () => {
+    const fields = {
+      'secret id': result.secretId,
+      secret: result.secret,
+      'old ones until': result.overlapEndsAt,
+    };
+    return `The project has a new secret, which is shown this once only.\n${formatFields(fields)}`;
+  });
+}

@@ -1,0 +1,132 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { newId } from '@hqrelay/domain/ids';
+import { readProjectConfig } from '@hqrelay/db/queries/project-config';
+import { loadConfig } from '@hqrelay/runtime/env';
+import { type Cli, CommandFailure, UsageError } from '../cli.ts';
+import { webhookUrl } from '../config.ts';
+import { withDatabase } from '../database.ts';
+import { integerBetween, label, uuid } from '../options.ts';
+import { formatTable, printResult } from '../print.ts';
+import { createProvider, type SendAnswer } from '../send-as-provider.ts';
+
+type Options = {
+  project: string;
+  body?: string;
+  contentType?: string;
+  eventType?: string;
+  webhookId?: string;
+  count?: number;
+  json?: boolean;
+};
+
+const countMax = 100_000;
+const inFlightMax = 16;
+
+export function addSend(program: Command, cli: Cli): void {
+  program
+    .command('send')
+    .description('sign and post a webhook as the provider would, and print the answer')
+    .requiredOption('--project <project-id>', 'the project', uuid)
+    .option('--body <file>', "the body, byte for byte; '-' is stdin; a small JSON sample when not given")
+    .option('--event-type <type>', 'sent as X-Event-Type', label(255))
+    .option('--webhook-id <id>', 'sent as X-Webhook-Id; a new one when not given', label(4_096))
+    .option(
+      '--content-type <type>',
+      'application/json when the body is JSON, else application/octet-stream',
+      label(255),
+    )
+    .option(
+      '--count <n>',
+      'send so many, each with an id of its own; --json then prints a list',
+      integerBetween(1, countMax),
+    )
+    .option('--json', 'print one JSON value')
+    .action((options: Options) => send(cli, options));
+}
+
+async function send(cli: Cli, options: Options): Promise<void> {
+  const config = loadConfig(['DATABASE_URL', 'HQRELAY_SECRETS_KEY', 'PUBLIC_URL', 'RECEIVER_PORT'], cli.env);
+  const body = options.body === undefined ? sampleBody(options.eventType) : await readBody(cli, options.body);
+  const project = await withDatabase(config.databaseUrl, (pool) => readProjectConfig(pool, options.project));
+  if (!project) throw new CommandFailure(`there is no project ${options.project}`);
+
+  const url = webhookUrl(config, project.id);
+  const provide = createProvider(config, project, url);
+  const { eventType, count = 1 } = options;
+  const contentType = options.contentType ?? (isJson(body) ? 'application/json' : 'application/octet-stream');
+  const idOf = (index: number): string => {
+    if (options.webhookId === undefined) return `evt_${newId()}`;
+    return options.count === undefined ? options.webhookId : `${options.webhookId}-${index + 1}`;
+  };
+  const answers = await sendAll(count, inFlightMax, (index) =>
+    provide({ webhookId: idOf(index), eventType, contentType, body }),
+  );
+
+  const accepted = answers.filter((answer) => answer.error === null).length;
+  printResult(cli, options, options.count === undefined ? answers[0] : answers, () => describe(answers));
+  if (accepted < count) {
+    const first = answers.find((answer) => answer.error !== null);
+    throw new CommandFailure(`${count - accepted} of ${count} not accepted by ${url}: ${first?.error}`);
+  }
+}
+
+/** Calls `sendOne` for each index, `inFlightMax` at a time, and returns the answers in order. */
+async function sendAll(
+  count: number,
+  inFlight: number,
+  sendOne: (index: number) => Promise<SendAnswer>,
+): Promise<SendAnswer[]> {
+  const answers: SendAnswer[] = [];
+  let next = 0;
+  const sendNext = async () => {
+    while (next < count) {
+      const index = next++;
+      answers[index] = await sendOne(index);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(inFlight, count) }, sendNext));
+  return answers;
+}
+
+function describe(answers: readonly SendAnswer[]): string {
+  const table = formatTable(
+    ['ANSWER', 'ID', 'REPLAYED', 'WEBHOOK ID', 'LATENCY', 'ERROR'],
+    answers.map((each) => [
+      each.statusCode,
+      each.id,
+      each.replayed,
+      each.webhookId,
+      `${each.latencyMs} ms`,
+      each.error,
+    ]),
+    '',
+  );
+  const shown = answers.find((answer) => answer.id !== null);
+  return shown ? `${table}\n\nSee what became of it: hqrelay webhook show ${shown.id}` : table;
+}
+
+function sampleBody(eventType = 'hqrelay.sample'): Buffer {
+  return Buffer.from(`${JSON.stringify({ event: eventType, data: { message: 'a sample webhook' } })}\n`);
+}
+
+function isJson(body: Buffer): boolean {
+  try {
+    JSON.parse(body.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The bytes as they are. Throws UsageError when the file cannot be read. */
+async function readBody(cli: Cli, file: string): Promise<Buffer> {
+  if (file === '-') return buffer(cli.stdin);
+  try {
+    return await readFile(resolve(cli.directory, file));
+  } catch (error) {
+    throw new UsageError(`--body ${file} cannot be read: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { timeOfId } from '@hqrelay/domain/ids';
+import * as queries from '@hqrelay/db/queries/webhooks';
+import { loadConfig } from '@hqrelay/runtime/env';
+import { type Cli, CommandFailure } from '../cli.ts';
+import { withDatabase } from '../database.ts';
+import { parsedBy } from '../options.ts';
+import { printResult } from '../print.ts';
+import { bodyText, tellStory } from '../webhook-story.ts';
+
+const bodyBytesMax = 4_096;
+
+export function addWebhookShow(webhook: Command, cli: Cli): void {
+  webhook
+    .command('show')
+    .description('a webhook, its deliveries and all their attempts')
+    .argument('<id>', 'the id of the 202, which is the id in webhook_logs', parsedBy(parseWebhookLogId))
+    .option('--json', 'print one JSON value')
+    .action((id: string, options: { json?: boolean }) => showWebhook(cli, id, options));
+}
+
+async function showWebhook(cli: Cli, id: string, options: { json?: boolean }): Promise<void> {
+  const config = loadConfig(['DATABASE_URL'], cli.env);
+  const receivedAt = timeOfId(id);
+  const story = await withDatabase(config.databaseUrl, (pool) =>
+    queries.readWebhookStory(pool, { id, receivedAt, bodyBytesMax }),
+  );
+  if (!story) {
+    const when = new Date(receivedAt).toISOString();
+    throw new CommandFailure(`there is no webhook ${id} (an id of ${when}); its row can be a moment late`);
+  }
+  const { payload } = story;
+  const shown = {
+    webhook: story.webhook,
+    payload: payload && {
+      headers: payload.headers,
+      query: payload.query,
+      bytes: payload.bytes,
+      text: bodyText(payload.body),
+    },
+    deliveries: story.deliveries,
+    attempts: story.attempts,
+  };
+  printResult(cli, options, shown, () => tellStory(story, Date.now()));
+}
+
+function parseWebhookLogId(text: string): string {
+  try {
+    timeOfId(text);
+  } catch {
+    throw new RangeError(
+      'expected the id that the 202 answered, a UUID of version 7; hqrelay webhook list finds it by the id of the provider',
+    );
+  }
+  return text.toLowerCase();
+}

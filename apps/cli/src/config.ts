@@ -1,0 +1,16 @@
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables of the process, and where relative file names begin. */
+export function readEnvironment(): { env: Environment; directory: string } {
+  // npm runs scripts in the root of the repository and says here where it was called.
+  return { env: process.env, directory: process.env['INIT_CWD'] ?? process.cwd() };
+}
+
+/** The URL that the provider of a project posts to. */
+export function webhookUrl(
+  config: { publicUrl?: string | undefined; receiverPort: number },
+  projectId: string,
+): string {
+  const base = config.publicUrl ?? `http://127.0.0.1:${config.receiverPort}`;
+  return `${base}/v1/webhooks/${projectId}`;
+}

@@ -1,0 +1,53 @@
+import { redactUrl } from '@hqrelay/domain/redaction';
+import type pg from 'pg';
+import { CommandFailure } from './cli.ts';
+
+/** Undefined table, column, function or object: the migrations of this version have not run. */
+const schemaErrorCodes: ReadonlySet<string> = new Set(['42P01', '42703', '42883', '42704']);
+
+/**
+ * Lends a pool to `use` and closes it. Throws CommandFailure when Postgres cannot be reached or has no schema, or fails; what
+ * else `use` throws is passed on.
+ */
+export async function withDatabase<T>(databaseUrl: string, use: (pool: pg.Pool) => Promise<T>): Promise<T> {
+  const { Postgres } = await import('@hqrelay/db/postgres');
+  const postgres = new Postgres({
+    url: databaseUrl,
+    applicationName: 'hqrelay-cli',
+    max: 1,
+    onChange: () => {},
+  });
+  try {
+    await connect(postgres.pool, databaseUrl);
+    return await use(postgres.pool);
+  } catch (error) {
+    if (schemaErrorCodes.has(codeOf(error))) {
+      throw new CommandFailure('the schema is missing or older than this program: run npm run migrate');
+    }
+    throw isFromPostgres(error) ? new CommandFailure(`Postgres: ${error.message}`) : error;
+  } finally {
+    await postgres.close();
+  }
+}
+
+async function connect(pool: pg.Pool, databaseUrl: string): Promise<void> {
+  try {
+    const client = await pool.connect();
+    client.release();
+  } catch (error) {
+    const reason = (error instanceof Error && error.message) || codeOf(error) || String(error);
+    throw new CommandFailure(`Postgres cannot be used (${redactUrl(databaseUrl)}): ${reason}`);
+  }
+}
+
+/** What the server answered, or that it did not answer in time or went away. */
+function isFromPostgres(error: unknown): error is Error {
+  return (
+    error instanceof Error &&
+    ('severity' in error || /^(Query read timeout|Connection terminated)/.test(error.message))
+  );
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { formatDuration, formatFields, formatTable, onOneLine } from './print.ts';
+
+it('aligns columns and shows what is missing as a dash', () => {
+  const table = formatTable(
+    ['ID', 'NAME', 'ENABLED'],
+    [
+      [1, 'a longer name', true],
+      [22, null, false],
+    ],
+    'none',
+  );
+  expect(table).toBe('ID  NAME           ENABLED\n1   a longer name  yes\n22  -              no');
+});
+
+it('says in a sentence that there are no rows', () => {
+  expect(formatTable(['ID'], [], 'There are none.')).toBe('There are none.');
+});
+
+it('leaves out fields that do not apply', () => {
+  expect(formatFields({ id: 'a', reason: undefined, name: null })).toBe('  id    a\n  name  -');
+});
+
+it('keeps what strangers wrote from steering the terminal', () => {
+  expect(onOneLine('a\n\tb \u001b[31mred\u202e')).toBe('a b \ufffd[31mred\ufffd');
+});
+
+it('cuts long text', () => {
+  expect(onOneLine('abcdef', 4)).toBe('abc…');
+});
+
+it.each([
+  [45_400, '45 s'],
+  [-600_000, '10 min'],
+  [3 * 3_600_000, '3 h'],
+  [5 * 86_400_000, '5 d'],
+])('writes %d ms as %s', (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});

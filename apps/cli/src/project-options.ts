@@ -1,0 +1,61 @@
+import { type Command, Option } from 'commander';
+import { durationBetween, integerBetween, parsedBy } from './options.ts';
+
+const tiers: ReadonlyMap<string, number> = new Map([
+  ['default', 100],
+  ['enterprise', 1_000],
+]);
+
+const perMinute = integerBetween(1, 1_000_000);
+
+/** What `project create` and `project update` have in common, as commander hands it over. */
+export type ProjectOptions = {
+  /** A tier is the same thing under a name. */
+  rateLimit?: number | 'unlimited';
+  tier?: number;
+  requireTimestamp?: boolean;
+  onConflict?: 'reject' | 'duplicate';
+  /** ms. */
+  idempotencyTtl?: number;
+};
+
+export function addProjectOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--rate-limit <n>', 'webhooks a minute, or unlimited')
+        .argParser((text) => (text === 'unlimited' ? text : perMinute(text)))
+        .conflicts('tier'),
+    )
+    .addOption(
+      new Option('--tier <name>', 'default (100 a minute) or enterprise (1000 a minute)').argParser(
+        parsedBy((text) => {
+          const limit = tiers.get(text);
+          if (limit === undefined) throw new RangeError(`expected ${[...tiers.keys()].join(' or ')}`);
+          return limit;
+        }),
+      ),
+    )
+    .option('--require-timestamp', 'signatures cover X-Webhook-Timestamp, which must be within 300 s')
+    .addOption(
+      new Option('--on-conflict <what>', 'what the same id with another body is').choices([
+        'reject',
+        'duplicate',
+      ]),
+    )
+    .option(
+      '--idempotency-ttl <duration>',
+      'how long an id is remembered (1m to 30d)',
+      durationBetween('1m', '30d'),
+    );
+}
+
+/** The settings that were given, under the names of the project's columns. */
+export function projectChanges(options: ProjectOptions) {
+  const rateLimit = options.tier ?? options.rateLimit;
+  return {
+    ...(rateLimit !== undefined && { rateLimitPerMinute: rateLimit === 'unlimited' ? null : rateLimit }),
+    ...(options.requireTimestamp !== undefined && { requireTimestamp: options.requireTimestamp }),
+    ...(options.onConflict && { onConflict: options.onConflict }),
+    ...(options.idempotencyTtl !== undefined && { idempotencyTtlSeconds: options.idempotencyTtl / 1_000 }),
+  };
+}

@@ -1,0 +1,95 @@
+import { isUtf8 } from 'node:buffer';
+import type { WebhookStory } from '@hqrelay/db/queries/webhooks';
+import { formatDuration, formatFields, formatTable, formatTime, onOneLine } from './print.ts';
+
+/** A body that people can read; null when it is not there or not text. */
+export function bodyText(body: Buffer | null): string | null {
+  if (!body || !isUtf8(body)) return null;
+  const text = body.toString('utf8');
+  return /[^\P{Cc}\t\r\n]/u.test(text) ? null : text;
+}
+
+/** All of a webhook's story on one screen, the most asked first. `now` in ms, for ages. */
+export function tellStory(story: WebhookStory, now: number): string {
+  return [facts(story, now), deliveries(story, now), attempts(story), payload(story)].join('\n\n');
+}
+
+function facts({ webhook }: WebhookStory, now: number): string {
+  const age = formatDuration(now - webhook.receivedAt.getTime());
+  const fields = formatFields({
+    project: `${webhook.projectId}  ${webhook.projectName ?? ''}`,
+    'webhook id': webhook.webhookId,
+    'event type': webhook.eventType,
+    received: `${formatTime(webhook.receivedAt)} (${age} ago) from ${webhook.remoteAddr ?? 'unknown'}`,
+    'correlation id': webhook.correlationId,
+    reason: webhook.reason ?? undefined,
+    'duplicate of': webhook.duplicateOf ?? undefined,
+    body: `${webhook.payloadBytes} bytes, sha256 ${webhook.payloadSha256}`,
+  });
+  return `WEBHOOK ${webhook.id}  ${webhook.status}\n${fields}`;
+}
+
+function payload({ payload: stored }: WebhookStory): string {
+  if (!stored) return 'PAYLOAD\n  not stored';
+  const lines = stored.headers.map(([name, value]) => `  ${onOneLine(name)}: ${onOneLine(value, 500)}`);
+  if (stored.query !== '') lines.unshift(`  query ${onOneLine(stored.query, 500)}`);
+  const text = bodyText(stored.body);
+  const body = text === null ? [`(${stored.bytes} bytes, not shown)`] : text.trimEnd().split(/\r?\n/);
+  // Each line cleaned apart, so that a body keeps its shape without steering the terminal.
+  const shown = body.map((line) => `  ${line.replaceAll('\t', '  ').replace(/[\p{Cc}\p{Cf}]/gu, '\ufffd')}`);
+  return ['PAYLOAD', ...lines, '', ...shown].join('\n');
+}
+
+function deliveries({ webhook, deliveries: owed }: WebhookStory, now: number): string {
+  const none =
+    webhook.status === 'queued'
+      ? 'none: no enabled endpoint matched when it came in'
+      : `none: a ${webhook.status} webhook is not delivered`;
+  const table = formatTable(
+    ['STATE', 'ENDPOINT', 'URL', 'ATTEMPTS', 'LAST ANSWER', 'WHEN'],
+    owed.map((each) => [
+      each.state,
+      each.endpointId,
+      each.url,
+      each.attempts,
+      each.lastError ?? (each.lastStatusCode === null ? null : `HTTP ${each.lastStatusCode}`),
+      whenOf(each, now),
+    ]),
+    none,
+  );
+  return `DELIVERIES\n${indent(table)}`;
+}
+
+function whenOf(delivery: WebhookStory['deliveries'][number], now: number): string | null {
+  if (delivery.deliveredAt) return `delivered ${formatTime(delivery.deliveredAt)}`;
+  const due = delivery.heldUntil ?? delivery.nextAttemptAt;
+  const why = delivery.heldReason ? `${delivery.heldReason}: ` : '';
+  if (!due) return why === '' ? null : delivery.heldReason;
+  const waitMs = due.getTime() - now;
+  const distance = formatDuration(waitMs);
+  return `${why}${waitMs > 0 ? `due in ${distance}` : `overdue by ${distance}`} (${formatTime(due)})`;
+}
+
+function attempts({ attempts: made }: WebhookStory): string {
+  const table = formatTable(
+    ['STARTED', 'ENDPOINT', '#', 'LANE', 'STATUS', 'CODE', 'LATENCY', 'ERROR', 'NEXT ATTEMPT', 'ANSWER'],
+    made.map((each) => [
+      each.attemptedAt,
+      each.endpointId,
+      each.attemptNum,
+      each.lane,
+      each.status,
+      each.statusCode,
+      `${each.latencyMs} ms`,
+      each.error,
+      each.nextAttemptAt,
+      each.responseBody ? onOneLine(each.responseBody, 80) : null,
+    ]),
+    'none yet',
+  );
+  return `ATTEMPTS\n${indent(table)}`;
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, '  ');
+}

@@ -1,0 +1,122 @@
+import { type RecordingEndpoint, startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { jsonOf } from './run-cli.ts';
+
+let world: CliWorld;
+let projectId: string;
+let endpoint: RecordingEndpoint;
+beforeAll(async () => {
+  world = await createCliWorld();
+  projectId = await world.createProject();
+  endpoint = await startRecordingEndpoint();
+});
+afterAll(async () => {
+  await endpoint.close();
+  await world.close();
+});
+
+it('sends a ping that the endpoint can verify, with its fixed headers', async () => {
+  endpoint.answerWith({ statusCode: 204 });
+  const { endpointId, signingSecret } = await world.addEndpoint(
+    projectId,
+    endpoint.url,
+    '--header',
+    'Authorization: Bearer abc',
+  );
+  const result = jsonOf(await world.run('endpoint', 'test', endpointId, '--json')) as { webhookId: string };
+  expect(result).toMatchObject({ endpointId, ok: true, statusCode: 204, phase: null, error: null });
+  const ping = endpoint.requests.at(-1)!;
+  const verified = new Webhook(signingSecret).verify(ping.body, ping.headers as Record<string, string>);
+  expect(verified).toMatchObject({ type: 'hqrelay.ping' });
+  expect(ping.headers).toMatchObject({
+    'webhook-id': result.webhookId,
+    'x-event-type': 'hqrelay.ping',
+    'x-hqrelay-attempt': '1',
+    authorization: 'Bearer abc',
+  });
+});
+
+it('signs with the old secret too while the overlap lasts', async () => {
+  endpoint.answerWith({ statusCode: 200 });
+  const { endpointId, signingSecret } = await world.addEndpoint(projectId, endpoint.url);
+  const rotated = jsonOf(await world.run('endpoint', 'rotate-secret', endpointId, '--json')) as {
+    signingSecret: string;
+  };
+  await world.run('endpoint', 'test', endpointId);
+  const { body, headers } = endpoint.requests.at(-1)!;
+  for (const secret of [signingSecret, rotated.signingSecret]) {
+    new Webhook(secret).verify(body, headers as Record<string, string>);
+  }
+});
+
+it('says in a sentence that the endpoint answered', async () => {
+  endpoint.answerWith({ statusCode: 200 });
+  const { endpointId } = await world.addEndpoint(projectId, endpoint.url);
+  const outcome = await world.run('endpoint', 'test', endpointId);
+  expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(outcome.stdout).toMatch(/^The ping to http:\S+ was answered 200 after \d+ ms\.\n$/);
+});
+
+it('fails when the endpoint refuses the ping, and quotes its answer', async () => {
+  endpoint.answerWith({ statusCode: 500, body: 'says the\u001b[2J endpoint' });
+  const { endpointId } = await world.addEndpoint(projectId, endpoint.url);
+  const outcome = await world.run('endpoint', 'test', endpointId);
+  expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(outcome.stderr).toMatch(
+    /arrived and was refused after \d+ ms: HTTP 500; the answer says: says the\ufffd/,
+  );
+});
+
+it('names the phase in which an endpoint failed: no answer in time', async () => {
+  endpoint.answerWith({ instead: 'hang' });
+  const { endpointId } = await world.addEndpoint(projectId, endpoint.url, '--timeout', '1s');
+  const outcome = await world.run('endpoint', 'test', endpointId, '--json');
+  expect(jsonOf(outcome, 1)).toMatchObject({ ok: false, statusCode: null, phase: 'headers' });
+  expect(outcome.stderr).toMatch(
+    /failed when waiting for the answer, after 1\d\d\d ms: timed out after 1000 ms/,
+  );
+});
+
+it('names the phase in which an endpoint failed: nobody listens', async () => {
+  const { endpointId } = await world.addEndpoint(projectId, 'http://127.0.0.1:1/');
+  const outcome = await world.run('endpoint', 'test', endpointId, '--json');
+  expect(jsonOf(outcome, 1)).toMatchObject({ ok: false, phase: 'connect', error: 'connection refused' });
+});
+
+it('names the phase in which an endpoint failed: an address that is not allowed any more', async () => {
+  const { endpointId } = await world.addEndpoint(projectId, endpoint.url);
+  const before = endpoint.requests.length;
+  const outcome = await world.runWith({ ALLOW_PRIVATE_ENDPOINTS: 'false' }, [
+    'endpoint',
+    'test',
+    endpointId,
+    '--json',
+  ]);
+  expect(jsonOf(outcome, 1)).toMatchObject({ ok: false, phase: 'policy' });
+  expect(endpoint.requests).toHaveLength(before);
+});
+
+it('tests an endpoint that is disabled, and says that it is', async () => {
+  endpoint.answerWith({ statusCode: 200 });
+  const { endpointId } = await world.addEndpoint(projectId, endpoint.url);
+  await world.run('endpoint', 'disable', endpointId);
+  const outcome = await world.run('endpoint', 'test', endpointId);
+  expect(outcome.exitCode).toBe(0);
+  expect(outcome.stderr).toContain('the endpoint is disabled');
+});
+
+it('names the row whose secret it cannot open', async () => {
+  const { endpointId } = await world.addEndpoint(projectId, endpoint.url);
+  const otherKey = Buffer.alloc(32, 2).toString('base64');
+  const outcome = await world.runWith({ HQRELAY_SECRETS_KEY: otherKey }, ['endpoint', 'test', endpointId]);
+  expect(outcome.exitCode).toBe(1);
+  expect(outcome.stderr).toMatch(/^error: endpoint_secrets:\S+ was sealed with key/);
+});
+
+it('fails for an endpoint that does not exist', async () => {
+  const outcome = await world.run('endpoint', 'test', '01890a5d-ac96-774b-bcce-b302099a8057');
+  expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(outcome.stderr).toContain('there is no endpoint');
+});

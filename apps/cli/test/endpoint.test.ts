@@ -1,0 +1,223 @@
+import { open, parseSecretKeys } from '@hqrelay/domain/secret-box';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { jsonOf } from './run-cli.ts';
+
+type Added = { endpointId: string; signingSecret: string };
+type Endpoint = { id: string; url: string; eventTypes: string[]; retrySchedule: string[] };
+
+const unknownId = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+let world: CliWorld;
+let projectId: string;
+beforeAll(async () => {
+  world = await createCliWorld();
+  projectId = await world.createProject();
+});
+afterAll(() => world.close());
+
+const add = async (...options: string[]) => {
+  const fixed = ['--project', projectId, '--url', 'https://endpoint.example/hook', '--json'];
+  return jsonOf(await world.run('endpoint', 'add', ...fixed, ...options)) as Added;
+};
+
+const find = async (endpointId: string) => {
+  const endpoints = jsonOf(
+    await world.run('endpoint', 'list', '--project', projectId, '--json'),
+  ) as Endpoint[];
+  return endpoints.find(({ id }) => id === endpointId);
+};
+
+describe('endpoint add', () => {
+  it('answers with the id and the signing secret, and nothing else', async () => {
+    const added = await add();
+    expect(Object.keys(added)).toEqual(['endpointId', 'signingSecret']);
+    expect(added.signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(await find(added.endpointId)).toMatchObject({
+      projectId,
+      url: 'https://endpoint.example/hook',
+      eventTypes: [],
+      retrySchedule: ['5s', '30s', '5m', '30m', '1h'],
+      timeoutMs: 10_000,
+      enabled: true,
+      paused: false,
+      orderingKey: null,
+      forwardCredentials: false,
+      hasHeaders: false,
+    });
+  });
+
+  it('stores what is given', async () => {
+    const { endpointId } = await add(
+      '--events',
+      'payment.*, order.paid',
+      '--retry',
+      '1s,2s',
+      '--timeout',
+      '5s',
+      '--ordering-key',
+      'header:X-Account',
+      '--forward-credentials',
+    );
+    expect(await find(endpointId)).toMatchObject({
+      eventTypes: ['payment.*', 'order.paid'],
+      retrySchedule: ['1s', '2s'],
+      timeoutMs: 5_000,
+      orderingKey: 'header:X-Account',
+      forwardCredentials: true,
+    });
+  });
+
+  it('takes the timeout from DELIVERY_TIMEOUT_MS when none is given', async () => {
+    const outcome = await world.runWith({ DELIVERY_TIMEOUT_MS: '7000' }, [
+      'endpoint',
+      'add',
+      '--project',
+      projectId,
+      '--url',
+      'https://endpoint.example',
+      '--json',
+    ]);
+    expect(await find((jsonOf(outcome) as Added).endpointId)).toMatchObject({ timeoutMs: 7_000 });
+  });
+
+  it('stores the signing secret and the fixed headers sealed, bound to their rows', async () => {
+    const { endpointId, signingSecret } = await add(
+      '--header',
+      'Authorization: Bearer abc',
+      '--header',
+      'X-B: 1',
+    );
+    const { rows } = await world.sql.query(
+      `select e.sealed_headers, e.headers_key_id, s.id, s.sealed, s.key_id
+       from endpoints e join endpoint_secrets s on s.endpoint_id = e.id where e.id = $1`,
+      [endpointId],
+    );
+    expect(rows).toHaveLength(1);
+    const [row] = rows;
+    const keys = parseSecretKeys(world.env['HQRELAY_SECRETS_KEY']!);
+    expect(open(keys, { keyId: row.key_id, sealed: row.sealed }, `endpoint_secrets:${row.id}`)).toBe(
+      signingSecret,
+    );
+    const box = { keyId: row.headers_key_id, sealed: row.sealed_headers };
+    expect(JSON.parse(open(keys, box, `endpoints.headers:${endpointId}`))).toEqual([
+      ['Authorization', 'Bearer abc'],
+      ['X-B', '1'],
+    ]);
+    expect(await find(endpointId)).toMatchObject({ hasHeaders: true });
+  });
+
+  it('takes a private address in development only', async () => {
+    const argv = ['endpoint', 'add', '--project', projectId, '--url', 'http://10.1.2.3/', '--json'];
+    expect(await world.runWith({ ALLOW_PRIVATE_ENDPOINTS: 'false' }, argv)).toMatchObject({ exitCode: 2 });
+    const inNetwork = { ALLOW_PRIVATE_ENDPOINTS: 'false', ALLOW_ENDPOINT_CIDRS: '10.1.0.0/16' };
+    expect(await world.runWith(inNetwork, argv)).toMatchObject({ exitCode: 0 });
+    expect(await world.runWith({ ALLOW_PRIVATE_ENDPOINTS: 'true' }, argv)).toMatchObject({ exitCode: 0 });
+  });
+
+  it('fails for a project that does not exist', async () => {
+    const outcome = await world.run(
+      'endpoint',
+      'add',
+      '--project',
+      unknownId,
+      '--url',
+      'https://a.example',
+      '--json',
+    );
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(outcome.stderr).toContain('there is no project');
+  });
+
+  it('is announced', async () => {
+    const announced = await world.announcements();
+    await add();
+    await expect.poll(() => announced.has(projectId)).toBe(true);
+  });
+});
+
+describe('endpoint update', () => {
+  it('changes what is given and nothing else', async () => {
+    const { endpointId } = await add('--events', 'a', '--ordering-key', '/a', '--header', 'X-A: 1');
+    await world.run(
+      'endpoint',
+      'update',
+      endpointId,
+      '--url',
+      'https://b.example',
+      '--retry',
+      'standard-webhooks',
+    );
+    const changed = await find(endpointId);
+    expect(changed).toMatchObject({
+      url: 'https://b.example',
+      eventTypes: ['a'],
+      orderingKey: '/a',
+      hasHeaders: true,
+    });
+    expect(changed?.retrySchedule).toHaveLength(9);
+  });
+
+  it('takes away what is negated', async () => {
+    const { endpointId } = await add('--ordering-key', '/a', '--header', 'X-A: 1', '--forward-credentials');
+    const outcome = await world.run(
+      'endpoint',
+      'update',
+      endpointId,
+      '--json',
+      '--no-ordering-key',
+      '--no-header',
+      '--no-forward-credentials',
+    );
+    expect(jsonOf(outcome)).toMatchObject({
+      orderingKey: null,
+      hasHeaders: false,
+      forwardCredentials: false,
+    });
+  });
+
+  it('fails for an endpoint that does not exist', async () => {
+    const outcome = await world.run('endpoint', 'update', unknownId, '--events', '*');
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(outcome.stderr).toContain('there is no endpoint');
+  });
+});
+
+describe('endpoint pause, resume, disable and enable', () => {
+  it('set the flags and the reason', async () => {
+    const { endpointId } = await add();
+    const run = async (...argv: string[]) => jsonOf(await world.run('endpoint', ...argv, '--json'));
+    expect(await run('pause', endpointId)).toMatchObject({ paused: true, enabled: true });
+    expect(await run('disable', endpointId, '--reason', 'moved away')).toMatchObject({
+      paused: true,
+      enabled: false,
+      disabledReason: 'moved away',
+    });
+    expect(await run('resume', endpointId)).toMatchObject({ paused: false, enabled: false });
+    expect(await run('enable', endpointId)).toMatchObject({ enabled: true, disabledReason: null });
+    expect(await run('disable', endpointId)).toMatchObject({ disabledReason: 'disabled by an operator' });
+  });
+});
+
+describe('endpoint rotate-secret', () => {
+  it('gives a new signing secret; the old one signs until the overlap ends', async () => {
+    const { endpointId, signingSecret } = await add();
+    const rotated = jsonOf(
+      await world.run('endpoint', 'rotate-secret', endpointId, '--overlap', '1h', '--json'),
+    ) as { signingSecret: string; overlapEndsAt: string };
+    expect(rotated.signingSecret).toMatch(/^whsec_/);
+    expect(rotated.signingSecret).not.toBe(signingSecret);
+    const { rows } = await world.sql.query(
+      'select expires_at from endpoint_secrets where endpoint_id = $1 order by created_at',
+      [endpointId],
+    );
+    expect(rows).toEqual([{ expires_at: new Date(rotated.overlapEndsAt) }, { expires_at: null }]);
+  });
+
+  it('fails for an endpoint that does not exist', async () => {
+    expect(await world.run('endpoint', 'rotate-secret', unknownId)).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+    });
+  });
+});

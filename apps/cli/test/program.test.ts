@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { jsonOf } from './run-cli.ts';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+let world: CliWorld;
+beforeAll(async () => {
+  world = await createCliWorld();
+});
+afterAll(() => world.close());
+
+async function start(...argv: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const args = ['--conditions=@hqrelay/source', '--import', 'tsx', main, ...argv];
+  try {
+    const env = { ...world.env, PATH: process.env['PATH'] };
+    return { code: 0, ...(await promisify(execFile)(process.execPath, args, { env })) };
+  } catch (error) {
+    return error as { code: number; stdout: string; stderr: string };
+  }
+}
+
+describe('as a process', () => {
+  it('prints one JSON value, nothing else, and ends by itself', async () => {
+    const { code, stdout, stderr } = await start('project', 'create', '--name', 'Acme', '--json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toHaveProperty('projectId');
+  });
+
+  it('tells wrong usage from a failure by its exit code', async () => {
+    expect(await start('project', 'nonsense')).toMatchObject({ code: 2, stdout: '' });
+    const unknown = '01890a5d-ac96-774b-bcce-b302099a8057';
+    expect(await start('webhook', 'show', unknown)).toMatchObject({ code: 1, stdout: '' });
+  });
+});
+
+describe('migrate', () => {
+  it('applies what is missing, and may run again', async () => {
+    const outcome = await world.run('migrate');
+    expect(outcome).toMatchObject({ exitCode: 0, stdout: 'The schema is up to date.\n' });
+    expect(jsonOf(await world.run('migrate', '--json'))).toMatchObject({ migrated: true });
+  });
+
+  it('says which database it cannot reach, without its password', async () => {
+    const outcome = await world.runWith({ MIGRATION_DATABASE_URL: 'postgres://me:hush@127.0.0.1:1/x' }, [
+      'migrate',
+    ]);
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(outcome.stderr).toContain('ECONNREFUSED');
+    expect(outcome.stderr).not.toContain('hush');
+  });
+});
+
+describe('Postgres', () => {
+  it('without the schema is told from one that is away', async () => {
+    const { pathname } = new URL(world.env['DATABASE_URL'] ?? '');
+    const withoutSchema = (world.env['MIGRATION_DATABASE_URL'] ?? '').replace(pathname, '/postgres');
+    const outcome = await world.runWith({ DATABASE_URL: withoutSchema }, ['project', 'list']);
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(outcome.stderr).toContain('run npm run migrate');
+  });
+
+  it('that refuses is quoted in a sentence', async () => {
+    await world.sql.query('revoke select on projects from hqrelay_app');
+    const refused = await world.run('project', 'list');
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(refused.stderr).toBe('error: Postgres: permission denied for table projects\n');
+  });
+});

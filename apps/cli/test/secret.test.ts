@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { jsonOf } from './run-cli.ts';
+
+type Secret = { id: string; status: string; expiresAt: string | null; revokedAt: string | null };
+
+let world: CliWorld;
+let projectId: string;
+beforeAll(async () => {
+  world = await createCliWorld();
+  projectId = await world.createProject();
+});
+afterAll(() => world.close());
+
+const list = async (of: string) =>
+  jsonOf(await world.run('secret', 'list', '--project', of, '--json')) as Secret[];
+
+describe('secret rotate', () => {
+  it('gives a new secret; the old one verifies until the overlap ends', async () => {
+    const project = await world.createProject();
+    const before = Date.now();
+    const rotated = jsonOf(
+      await world.run('secret', 'rotate', '--project', project, '--overlap', '2h', '--json'),
+    ) as { secretId: string; secret: string; overlapEndsAt: string };
+    expect(rotated.secret).toMatch(/^[0-9a-f]{64}$/);
+    expect(Date.parse(rotated.overlapEndsAt) - before).toBeGreaterThan(7_190_000);
+    expect(Date.parse(rotated.overlapEndsAt) - before).toBeLessThan(7_260_000);
+    const [newest, old, ...none] = await list(project);
+    expect(none).toEqual([]);
+    expect(newest).toMatchObject({ id: rotated.secretId, status: 'active', expiresAt: null });
+    expect(old).toMatchObject({ status: 'active', expiresAt: rotated.overlapEndsAt });
+  });
+
+  it('lets the old secret expire at once without an overlap', async () => {
+    const project = await world.createProject();
+    await world.run('secret', 'rotate', '--project', project, '--overlap', '0s');
+    expect((await list(project)).map((secret) => secret.status)).toEqual(['active', 'expired']);
+  });
+
+  it('does not lengthen an overlap that ends earlier', async () => {
+    const project = await world.createProject();
+    await world.run('secret', 'rotate', '--project', project, '--overlap', '1h');
+    const oldest = (await list(project))[1];
+    await world.run('secret', 'rotate', '--project', project);
+    expect((await list(project))[2]).toEqual(oldest);
+  });
+
+  it('takes the secret that the provider has made', async () => {
+    const outcome = await world.run(
+      'secret',
+      'rotate',
+      '--project',
+      projectId,
+      '--secret',
+      'theirs',
+      '--json',
+    );
+    expect(jsonOf(outcome)).toMatchObject({ secret: 'theirs' });
+  });
+
+  it('fails for a project that does not exist', async () => {
+    const outcome = await world.run('secret', 'rotate', '--project', '01890a5d-ac96-774b-bcce-b302099a8057');
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
+  });
+});
+
+describe('secret list', () => {
+  it('shows no value, in clear or sealed', async () => {
+    const { rows } = await world.sql.query('select sealed from project_secrets');
+    for (const options of [[], ['--json']]) {
+      const { stdout } = await world.run('secret', 'list', '--project', projectId, ...options);
+      for (const { sealed } of rows) expect(stdout).not.toContain(sealed);
+      expect(stdout).not.toContain('theirs');
+    }
+  });
+
+  it('shows when each secret last verified something', async () => {
+    const at = new Date('2026-03-01T02:13:45.123Z');
+    await world.sql.query('update project_secrets set last_verified_at = $1 where project_id = $2', [
+      at,
+      projectId,
+    ]);
+    const { stdout } = await world.run('secret', 'list', '--project', projectId);
+    expect(stdout).toContain('2026-03-01 02:13:45.123Z');
+  });
+});
+
+describe('secret revoke', () => {
+  it('revokes for good, and warns when no secret is left', async () => {
+    const project = await world.createProject();
+    const [secret] = await list(project);
+    const announced = await world.announcements();
+    const outcome = await world.run('secret', 'revoke', secret!.id, '--json');
+    const revoked = jsonOf(outcome) as Secret;
+    expect(revoked).toMatchObject({ id: secret!.id, status: 'revoked' });
+    expect(outcome.stderr).toContain('no active secret left');
+    await expect.poll(() => announced.has(project)).toBe(true);
+
+    expect(jsonOf(await world.run('secret', 'revoke', secret!.id, '--json'))).toEqual(revoked);
+    await world.run('secret', 'rotate', '--project', project);
+    expect((await list(project))[1]).toEqual(revoked);
+  });
+
+  it('fails for a secret that does not exist', async () => {
+    const outcome = await world.run('secret', 'revoke', '01890a5d-ac96-774b-bcce-b302099a8057');
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(outcome.stderr).toContain('there is no secret');
+  });
+});

@@ -1,0 +1,164 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { genericScheme, genericTimestampScheme, verifySignature } from '@hqrelay/domain/signature';
+import {
+  type HowToAnswer,
+  type RecordedRequest,
+  type RecordingEndpoint,
+  startRecordingEndpoint,
+} from '@hqrelay/testing/recording-endpoint';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { jsonOf } from './run-cli.ts';
+
+/** Stands where the receiver does: it refuses what is signed wrongly, and remembers ids. */
+let receiver: RecordingEndpoint;
+let world: CliWorld;
+let projectId: string;
+let scheme = genericScheme;
+const secret = 'a secret of the provider';
+const seen = new Set<string>();
+let sentBefore = 0;
+
+/** What arrived in this test. */
+const arrived = () => receiver.requests.slice(sentBefore);
+
+beforeAll(async () => {
+  world = await createCliWorld();
+  receiver = await startRecordingEndpoint();
+  receiver.answerWith((request): HowToAnswer => {
+    if (!isVerified(request)) {
+      const body = '{"error":{"code":"signature.wrong","message":"the signature is wrong"}}';
+      return { statusCode: 401, body };
+    }
+    const id = String(request.headers['x-webhook-id']);
+    const isReplay = seen.has(id);
+    seen.add(id);
+    return {
+      statusCode: 202,
+      body: '{"id":"01890a5d-ac96-774b-bcce-b302099a8057","status":"queued"}',
+      headers: isReplay ? { 'idempotent-replayed': 'true' } : {},
+    };
+  });
+  world.env['RECEIVER_PORT'] = new URL(receiver.url).port;
+  projectId = await world.createProject('--secret', secret);
+});
+afterAll(async () => {
+  await receiver.close();
+  await world.close();
+});
+beforeEach(() => {
+  sentBefore = receiver.requests.length;
+  scheme = genericScheme;
+});
+
+function isVerified({ headers, body }: RecordedRequest): boolean {
+  const request = { headers: (name: string) => headers[name]?.toString(), body };
+  return verifySignature(scheme, [{ id: 'a', key: secret }], request, Date.now()).kind === 'verified';
+}
+
+const send = (...options: string[]) => world.run('send', '--project', projectId, ...options, '--json');
+
+it('signs and posts as the provider would, and prints the answer', async () => {
+  const answer = jsonOf(await send('--event-type', 'payment.captured', '--webhook-id', 'evt_7'));
+  expect(answer).toMatchObject({
+    statusCode: 202,
+    id: '01890a5d-ac96-774b-bcce-b302099a8057',
+    replayed: false,
+    webhookId: 'evt_7',
+    error: null,
+  });
+  expect(arrived()).toHaveLength(1);
+  expect(arrived()[0]).toMatchObject({
+    path: `/v1/webhooks/${projectId}`,
+    headers: {
+      'x-webhook-id': 'evt_7',
+      'x-event-type': 'payment.captured',
+      'content-type': 'application/json',
+    },
+  });
+});
+
+it('says when the answer is a replayed one', async () => {
+  await send('--webhook-id', 'evt_8');
+  expect(jsonOf(await send('--webhook-id', 'evt_8'))).toMatchObject({ statusCode: 202, replayed: true });
+});
+
+it('sends a new webhook each time when no id is given', async () => {
+  expect(jsonOf(await send())).toMatchObject({ replayed: false });
+  expect(jsonOf(await send())).toMatchObject({ replayed: false });
+});
+
+it('signs the timestamp for a project that requires it', async () => {
+  const project = await world.createProject('--secret', secret, '--require-timestamp');
+  scheme = genericTimestampScheme;
+  jsonOf(await world.run('send', '--project', project, '--json'));
+  expect(arrived()[0]?.headers['x-webhook-timestamp']).toMatch(/^\d+$/);
+});
+
+it('signs with the newest secret', async () => {
+  const project = await world.createProject('--secret', 'the old one');
+  await world.run('secret', 'rotate', '--project', project, '--secret', secret);
+  jsonOf(await world.run('send', '--project', project, '--json'));
+});
+
+it('sends the bytes of a file or of stdin as they are', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hqrelay-send-'));
+  try {
+    const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x0d, 0x0a]);
+    await writeFile(join(folder, 'body.bin'), bytes);
+    jsonOf(await send('--body', join(folder, 'body.bin')));
+    const argv = ['send', '--project', projectId, '--body', '-', '--json'];
+    jsonOf(await world.runWith({}, argv, bytes));
+    expect(arrived().map(({ body }) => body)).toEqual([bytes, bytes]);
+    expect(arrived()[0]?.headers['content-type']).toBe('application/octet-stream');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+it('sends as many distinct webhooks as asked for', async () => {
+  const answers = jsonOf(await send('--count', '50')) as object[];
+  expect(answers).toHaveLength(50);
+  for (const answer of answers) expect(answer).toMatchObject({ statusCode: 202, replayed: false });
+  expect(new Set(arrived().map(({ headers }) => headers['x-webhook-id'])).size).toBe(50);
+});
+
+it('numbers the given id when it sends several', async () => {
+  const answers = jsonOf(await send('--count', '2', '--webhook-id', 'run1')) as { webhookId: string }[];
+  expect(answers.map(({ webhookId }) => webhookId)).toEqual(['run1-1', 'run1-2']);
+});
+
+it('writes an id outside ASCII as UTF-8', async () => {
+  await send('--webhook-id', 'größe-中');
+  expect(Buffer.from(String(arrived()[0]?.headers['x-webhook-id']), 'latin1').toString()).toBe('größe-中');
+});
+
+it('fails when the receiver refuses, with its answer on stdout', async () => {
+  const project = await world.createProject('--secret', 'another');
+  const outcome = await world.run('send', '--project', project, '--json');
+  expect(jsonOf(outcome, 1)).toMatchObject({
+    statusCode: 401,
+    id: null,
+    error: 'signature.wrong: the signature is wrong',
+  });
+  expect(outcome.stderr).toContain('1 of 1 not accepted');
+});
+
+it('fails when the receiver does not listen', async () => {
+  const outcome = await world.runWith({ RECEIVER_PORT: '1' }, ['send', '--project', projectId, '--json']);
+  expect(jsonOf(outcome, 1)).toMatchObject({ statusCode: null, id: null });
+  expect(outcome.stderr).toContain('ECONNREFUSED');
+});
+
+it('fails when the project has no active secret', async () => {
+  const project = await world.createProject();
+  const [first] = jsonOf(await world.run('secret', 'list', '--project', project, '--json')) as {
+    id: string;
+  }[];
+  await world.run('secret', 'revoke', first!.id);
+  const outcome = await world.run('send', '--project', project);
+  expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(outcome.stderr).toContain('no active secret');
+});

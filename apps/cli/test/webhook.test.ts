@@ -1,0 +1,161 @@
+import { appendAudit, type AuditRow } from '@hqrelay/db/queries/append-audit';
+import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { jsonOf } from './run-cli.ts';
+
+let world: CliWorld;
+let projectId: string;
+let endpointId: string;
+beforeAll(async () => {
+  world = await createCliWorld();
+  projectId = await world.createProject();
+  ({ endpointId } = await world.addEndpoint(projectId, 'https://endpoint.example/hook'));
+});
+afterAll(() => world.close());
+
+type Received = { ageMs?: number; status?: 'queued' | 'duplicate' | 'rejected'; body?: Buffer };
+
+async function receive({ ageMs = 0, status = 'queued', body = Buffer.from('{"a":1}') }: Received = {}) {
+  const id = newId(Date.now() - ageMs);
+  const log = {
+    id,
+    projectId,
+    webhookId: 'evt_1',
+    eventType: 'payment.captured',
+    status,
+    reason: status === 'rejected' ? 'signature.wrong' : null,
+    endpointIds: status === 'queued' ? [endpointId] : [],
+    duplicateOf: null,
+    payloadSha256: 'ab'.repeat(32),
+    payloadBytes: body.length,
+    remoteAddr: '192.0.2.7',
+    correlationId: 'correlation-1',
+  };
+  const headers: [string, string][] = [
+    ['Content-Type', 'application/json'],
+    ['X-Odd', 'a\u001b[31mred'],
+  ];
+  const payload = status === 'rejected' ? null : { payload: body, headers, query: 'tenant=7' };
+  await appendAudit(world.sql, [{ kind: 'webhook', log, payload }]);
+  return id;
+}
+
+function attempt(webhookLogId: string, attemptNum: number, statusCode: number): AuditRow {
+  const isDelivered = statusCode < 300;
+  return {
+    kind: 'attempt',
+    attempt: {
+      id: newId(),
+      deliveryId: deliveryId(webhookLogId, endpointId),
+      webhookLogId,
+      projectId,
+      endpointId,
+      lane: attemptNum === 1 ? 'live' : 'retry',
+      attemptNum,
+      status: isDelivered ? 'delivered' : 'failed',
+      statusCode,
+      latencyMs: 12,
+      error: isDelivered ? null : `HTTP ${statusCode}`,
+      responseBody: 'no\n\u001b[2Jway',
+      correlationId: 'correlation-1',
+      nextAttemptAt: isDelivered ? null : Date.now() + 5_000,
+    },
+  };
+}
+
+const list = async (...options: string[]) =>
+  jsonOf(await world.run('webhook', 'list', '--project', projectId, ...options, '--json')) as {
+    id: string;
+    deliveries: object;
+  }[];
+
+describe('webhook list', () => {
+  it('lists the newest first, within the time, the status and the limit asked for', async () => {
+    const old = await receive({ ageMs: 3 * 3_600_000 });
+    const rejected = await receive({ ageMs: 60_000, status: 'rejected' });
+    const queued = await receive();
+    const ids = async (...options: string[]) => (await list(...options)).map(({ id }) => id);
+    expect(await ids()).toEqual([queued, rejected, old]);
+    expect(await ids('--since', '1h')).toEqual([queued, rejected]);
+    expect(await ids('--status', 'rejected')).toEqual([rejected]);
+    expect(await ids('--limit', '1')).toEqual([queued]);
+    const forPeople = await world.run('webhook', 'list', '--project', projectId, '--limit', '1');
+    expect(forPeople.stdout).toContain('The newest 1 of more');
+  });
+
+  it('counts the deliveries of each by state', async () => {
+    const id = await receive();
+    expect((await list('--limit', '1'))[0]).toMatchObject({ id, deliveries: { waiting: 1 } });
+    await appendAudit(world.sql, [attempt(id, 1, 200)]);
+    expect((await list('--limit', '1'))[0]).toMatchObject({ id, deliveries: { delivered: 1 } });
+  });
+
+  it('fails for a project that does not exist', async () => {
+    const outcome = await world.run('webhook', 'list', '--project', '01890a5d-ac96-774b-bcce-b302099a8057');
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(outcome.stderr).toContain('there is no project');
+  });
+});
+
+describe('webhook show', () => {
+  it('tells the webhook, its deliveries and all their attempts', async () => {
+    const id = await receive();
+    await appendAudit(world.sql, [attempt(id, 1, 503), attempt(id, 2, 200)]);
+    const story = jsonOf(await world.run('webhook', 'show', id.toUpperCase(), '--json'));
+    expect(story).toMatchObject({
+      webhook: { id, webhookId: 'evt_1', status: 'queued', correlationId: 'correlation-1' },
+      payload: { bytes: 7, text: '{"a":1}', query: 'tenant=7' },
+      deliveries: [
+        {
+          endpointId,
+          deliveryId: deliveryId(id, endpointId),
+          url: 'https://endpoint.example/hook',
+          state: 'delivered',
+          attempts: 2,
+          lastStatusCode: 200,
+        },
+      ],
+      attempts: [
+        { attemptNum: 1, lane: 'live', status: 'failed', statusCode: 503, error: 'HTTP 503' },
+        { attemptNum: 2, lane: 'retry', status: 'delivered', statusCode: 200 },
+      ],
+    });
+  });
+
+  it('prints for people what strangers wrote without letting it steer the terminal', async () => {
+    const id = await receive();
+    await appendAudit(world.sql, [attempt(id, 1, 503)]);
+    const { exitCode, stdout } = await world.run('webhook', 'show', id);
+    expect(exitCode).toBe(0);
+    expect(stdout).not.toContain('\u001b');
+    expect(stdout).toMatch(/waiting +\S+ +https:\/\/endpoint.example\/hook +1 +HTTP 503 +due in \d+ s/);
+    expect(stdout).toContain('{"a":1}');
+  });
+
+  it.each([
+    ['long', Buffer.alloc(5_000, 'a')],
+    ['no text', Buffer.from([0xff, 0x00])],
+  ])('leaves out a body that is %s, and says how large it is', async (_, body) => {
+    const id = await receive({ body });
+    expect(jsonOf(await world.run('webhook', 'show', id, '--json'))).toMatchObject({
+      payload: { bytes: body.length, text: null },
+    });
+    const { stdout } = await world.run('webhook', 'show', id);
+    expect(stdout).toContain(`(${body.length} bytes, not shown)`);
+  });
+
+  it('shows a webhook that has no payload and owes nothing', async () => {
+    const id = await receive({ status: 'rejected' });
+    const { stdout } = await world.run('webhook', 'show', id);
+    expect(stdout).toContain('signature.wrong');
+    expect(stdout).toContain('not stored');
+    expect(stdout).toContain('a rejected webhook is not delivered');
+  });
+
+  it('fails for a webhook that does not exist', async () => {
+    const outcome = await world.run('webhook', 'show', newId(), '--json');
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(outcome.stderr).toContain('there is no webhook');
+  });
+});

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+const nodes = z.array(
+  z.object({
+    name: z.string(),
+    disk_free: z.number(),
+    disk_free_limit: z.number(),
+    disk_free_alarm: z.boolean(),
+  }),
+);
+
+const managementPort = 15_672;
+const timesTheLimit = 2;
+const bytesMin = 1 << 30;
+
+/**
+ * A sentence when a node of the broker is short of disk: below it publishing is blocked. Asked from the management plugin
+ * on its usual port, with the login of the URL; nothing is said where there is none. `origin` overrides that.
+ */
+export async function diskWarning(amqpUrl: string, origin?: string): Promise<string | undefined> {
+  const { hostname, username, password } = new URL(amqpUrl);
+  const login = `${decodeURIComponent(username) || 'guest'}:${decodeURIComponent(password) || 'guest'}`;
+  const answer = await fetch(`${origin ?? `http://${hostname}:${managementPort}`}/api/nodes`, {
+    headers: { authorization: `Basic ${Buffer.from(login).toString('base64')}` },
+    signal: AbortSignal.timeout(2_000),
+  }).catch(() => undefined);
+  const parsed = answer?.ok ? nodes.safeParse(await answer.json()) : undefined;
+  const short = parsed?.data?.find(
+    (node) =>
+      node.disk_free_alarm || node.disk_free < Math.max(bytesMin, node.disk_free_limit * timesTheLimit),
+  );
+  if (!short) return undefined;
+  const mebibytes = (bytes: number) => `${Math.round(bytes / (1 << 20))} MiB`;
+  return `RabbitMQ node ${short.name} has ${mebibytes(short.disk_free)} of disk left and blocks publishing below ${mebibytes(short.disk_free_limit)}: webhooks would go to the outbox`;
+}
