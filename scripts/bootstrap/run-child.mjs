@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { inRepository } from './repository.mjs';
+
+/** @typedef {{ code: number | null, signal: NodeJS.Signals | null }} ChildEnd */
+
+/** @type {readonly NodeJS.Signals[]} */
+const passedOn = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
+
+/**
+ * Two of one signal within this time are one wish: on Ctrl-C the terminal signals the whole process group, and npm,
+ * which is in it too, signals us again. The apps take a second signal for impatience.
+ */
+const sameSignalMs = 300;
+
+/**
+ * Runs a child to its end. It gets a process group of its own, so that a signal reaches it from here only, and once.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ stdio?: import('node:child_process').StdioOptions, env?: NodeJS.ProcessEnv }} [options]
+ * @returns {Promise<ChildEnd>}
+ */
+export async function runChild(command, args, { stdio = 'inherit', env = process.env } = {}) {
+  const child = spawn(command, args, { stdio, env, cwd: inRepository('.'), detached: true });
+  /** @type {Map<NodeJS.Signals, number>} */
+  const lastSeen = new Map();
+  /** @param {NodeJS.Signals} signal */
+  const passOn = (signal) => {
+    const now = performance.now();
+    const isEcho = now - (lastSeen.get(signal) ?? -Infinity) < sameSignalMs;
+    lastSeen.set(signal, now);
+    if (!isEcho) child.kill(signal);
+  };
+  for (const signal of passedOn) process.on(signal, passOn);
+  try {
+    return await new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code, signal) => resolve({ code, signal }));
+    });
+  } finally {
+    for (const signal of passedOn) process.off(signal, passOn);
+  }
+}
+
+/**
+ * Ends this process the way the child ended: same exit code, or the same signal.
+ *
+ * @param {ChildEnd} end
+ * @returns {void}
+ */
+export function endLike({ code, signal }) {
+  process.exitCode = code ?? 1;
+  if (signal !== null) process.kill(process.pid, signal);
+}

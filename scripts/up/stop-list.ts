@@ -1,0 +1,45 @@
+type Stop = { name: string; stop: () => Promise<unknown> };
+
+/** What was started, to be stopped in the opposite order, once. */
+export class StopList {
+  readonly #say: (line: string) => void;
+  readonly #stops: Stop[] = [];
+  #isStopping = false;
+
+  constructor(say: (line: string) => void) {
+    this.#say = say;
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  add(name: string, stop: () => Promise<unknown>): void {
+    this.#stops.push({ name, stop });
+  }
+
+  /** Says why, stops everything and ends the process. Does nothing when that is going on already. */
+  async stopAll(why: string, exitCode: number): Promise<void> {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    this.#say(`\n${why}`);
+    let code = exitCode;
+    for (const { name, stop } of this.#stops.toReversed()) {
+      await stop().catch((error: unknown) => {
+        this.#say(`The ${name} could not be stopped: ${sentenceOf(error)}`);
+        code = 1;
+      });
+    }
+    this.#say('Everything that was started here has been stopped.');
+    process.exit(code);
+  }
+}
+
+/** What went wrong, for people; with its stack where it is a bug. */
+export function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isBug = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
+  if (isBug) return error.stack ?? error.message;
+  if (error.message !== '') return error.message;
+  return 'code' in error ? String(error.code) : error.name;
+}
