@@ -23,7 +23,7 @@ const checks: readonly Check[] = [
   { name: 'types', args: [tool('tsc'), '--noEmit', '-p', 'tsconfig.json'] },
   {
     name: 'unused code',
-    args: [tool('knip'), '--no-progress', '--no-config-hints'],
+    args: [tool('knip'), '--no-progress', '--no-config-hints', '-t', 'tsconfig.build.json'],
   },
   { name: 'structure', args: script('scripts/check-structure.ts') },
   { name: 'docs', args: script('scripts/check-docs.ts') },

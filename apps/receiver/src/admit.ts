@@ -15,7 +15,7 @@ import {
   type PriorWebhook,
 } from '@hqrelay/db/queries/idempotency-keys';
 import { newId } from '@hqrelay/domain/ids';
-import { idFor, type VerifiedWebhook } from './ingest.ts';
+import { idFor, type VerifiedWebhook } from './inbound-request.ts';
 import type { RedisMemory } from './redis-memory.ts';
 
 export type AdmitDeps = { cache: Cache; postgres: Postgres; redisMemory: RedisMemory };

@@ -1,7 +1,8 @@
 import { newId } from '@hqrelay/domain/ids';
+import { correlationIdOf } from '@hqrelay/runtime/correlation';
 import { createHealthRouter, createLivenessRouter, type HealthDeps } from '@hqrelay/runtime/health';
 import type { Logger } from '@hqrelay/runtime/logger';
-import express, { type ErrorRequestHandler, type Express } from 'express';
+import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import { errorAnswer, refuseBody, retryLater } from './answer.ts';
 import { receive, type ReceiveDeps } from './receive.ts';
 
@@ -21,21 +22,31 @@ export function createApp(deps: AppDeps): Express {
 
   app.post('/v1/webhooks{/:projectId}', receive(deps));
   app.all('/v1/webhooks{/:projectId}', (request, response) => {
-    refuseBody(request, response, { ...methodNotAllowed, headers: { Allow: 'POST' } }, newId());
+    refuseBody(request, response, methodNotAllowed, correlationId(request));
   });
+  app.use(withCorrelationId);
   app.use(deps.adminApart ? createLivenessRouter() : createHealthRouter(deps.health));
-  app.use((request, response) => refuseBody(request, response, notFound, newId()));
+  app.use((request, response) => refuseBody(request, response, notFound, correlationId(request)));
   app.use(onError(deps.logger));
   return app;
 }
 
 /** Where metrics and readiness answer when they have a port of their own. */
 export function createAdminApp(health: HealthDeps): Express {
-  return express().use(createHealthRouter(health));
+  return express().use(withCorrelationId, createHealthRouter(health));
 }
 
-const methodNotAllowed = errorAnswer(405, 'method.not_allowed', 'Webhooks are sent with POST');
+const methodNotAllowed = errorAnswer(405, 'method.not_allowed', 'Webhooks are sent with POST', {
+  Allow: 'POST',
+});
 const notFound = errorAnswer(404, 'path.unknown', 'Webhooks are sent to /v1/webhooks/<projectId>');
+
+const correlationId = (request: Request): string => correlationIdOf(request.get('x-correlation-id'), newId);
+
+const withCorrelationId: RequestHandler = (request, response, next) => {
+  response.setHeader('X-Correlation-Id', correlationId(request));
+  next();
+};
 
 /** A fault of ours is never a 4xx: senders take those as final. */
 function onError(logger: Logger): ErrorRequestHandler {
@@ -43,11 +54,11 @@ function onError(logger: Logger): ErrorRequestHandler {
     const statusCode = (error as { statusCode?: number }).statusCode ?? 503;
     if (response.headersSent) return next(error);
     if (statusCode < 500) {
-      refuseBody(request, response, errorAnswer(400, 'request.malformed', 'The URL cannot be read'), newId());
-      return;
+      const answer = errorAnswer(400, 'request.malformed', 'The URL cannot be read');
+      return refuseBody(request, response, answer, correlationId(request));
     }
     logger.error({ err: error as Error }, 'receiver.failed');
     const answer = errorAnswer(503, 'receiver.failed', 'Something failed here; send it again', retryLater);
-    refuseBody(request, response, answer, newId());
+    refuseBody(request, response, answer, correlationId(request));
   };
 }

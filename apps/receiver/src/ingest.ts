@@ -2,39 +2,14 @@ import { hash } from 'node:crypto';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { matchesEventTypes } from '@hqrelay/domain/event-filter';
 import { keepHeaders } from '@hqrelay/domain/forwarded-headers';
-import { newId } from '@hqrelay/domain/ids';
-import type { ProjectConfig } from '@hqrelay/domain/project-config';
-import type { HeaderLookup } from '@hqrelay/domain/signature';
 import { eventTypeOf, identifyWebhook } from '@hqrelay/domain/webhook-identity';
 import type { ProjectLookup } from '@hqrelay/projects/project-directory';
 import type { AdmitDeps } from './admit.ts';
 import { admitWebhook } from './admit.ts';
+import type { InboundRequest, IngestResult, VerifiedWebhook } from './inbound-request.ts';
 import { logRowOf } from './log-row.ts';
 import { makeDurable, type MakeDurableDeps } from './make-durable.ts';
 import { verify, type VerifyDeps } from './verify.ts';
-
-/** One request as it came in; nothing of it is believed yet. */
-export type InboundRequest = {
-  /** Lower case. */
-  projectId: string;
-  body: Buffer;
-  headers: HeaderLookup;
-  rawHeaders: readonly string[];
-  query: string;
-  remoteAddr: string | null;
-  correlationId: string;
-  /** ms since epoch. */
-  receivedAt: number;
-};
-
-export type IngestResult =
-  | { kind: 'queued'; id: string }
-  | { kind: 'replayed'; id: string }
-  | { kind: 'conflict'; id: string }
-  | { kind: 'rate_limited'; retryAfterMs: number }
-  | { kind: 'bad_request'; code: string; message: string }
-  | { kind: 'unauthorized' }
-  | { kind: 'unavailable'; code: string; message: string };
 
 export type IngestDeps = VerifyDeps &
   AdmitDeps &
@@ -45,16 +20,6 @@ export type IngestDeps = VerifyDeps &
     /** Whether one more row of a request that is not authenticated may be written now. */
     mayNoteRejection: (now: number) => boolean;
   };
-
-/** A webhook whose sender is known to have the secret. */
-export type VerifiedWebhook = {
-  request: InboundRequest;
-  project: ProjectConfig;
-  webhookId: string;
-  eventType: string | null;
-  payloadSha256: string;
-  headers: [string, string][];
-};
 
 /** Steps 2 to 6 of the receiver in architecture.md. Never rejects for anything a sender or a store does. */
 export async function ingest(deps: IngestDeps, request: InboundRequest): Promise<IngestResult> {
@@ -168,9 +133,4 @@ function noteOutcome(
 
 function identityOf(request: InboundRequest, payloadSha256: string): string {
   return identifyWebhook({ headers: request.headers, bodySha256Hex: payloadSha256 }).webhookId;
-}
-
-/** The id of the row, and of the webhook when it is accepted under it: its time is when the request came. */
-export function idFor(request: InboundRequest): string {
-  return newId(request.receivedAt);
 }

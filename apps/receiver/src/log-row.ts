@@ -1,5 +1,5 @@
 import type { WebhookLogRow } from '@hqrelay/db/queries/append-audit';
-import { idFor, type VerifiedWebhook } from './ingest.ts';
+import { idFor, type VerifiedWebhook } from './inbound-request.ts';
 
 /** The facts of a request under an id of its own; `accepted` gives it the webhook's id instead. */
 export function logRowOf(

@@ -6,7 +6,7 @@ import { encodeMessage } from '@hqrelay/queue/messages';
 import type { Publisher, PublishResult } from '@hqrelay/queue/publisher';
 import { workExchange } from '@hqrelay/queue/topology';
 import type { Admitted } from './admit.ts';
-import type { VerifiedWebhook } from './ingest.ts';
+import type { VerifiedWebhook } from './inbound-request.ts';
 import { logRowOf } from './log-row.ts';
 
 export type MakeDurableDeps = {

@@ -1,4 +1,5 @@
-import type { IngestDeps, InboundRequest } from './ingest.ts';
+import type { InboundRequest } from './inbound-request.ts';
+import type { IngestDeps } from './ingest.ts';
 import { logRowOf } from './log-row.ts';
 
 /** The row of a body that was refused for its size. Its sender is unknown, so such rows are bounded like other rejections. */

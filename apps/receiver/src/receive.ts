@@ -2,7 +2,7 @@ import { isUuid, newId } from '@hqrelay/domain/ids';
 import { correlationIdOf } from '@hqrelay/runtime/correlation';
 import type { Request, RequestHandler } from 'express';
 import { errorAnswer, refuseBody, retryLater, sendAnswer, type Answer } from './answer.ts';
-import type { IngestResult, InboundRequest } from './ingest.ts';
+import type { IngestResult, InboundRequest } from './inbound-request.ts';
 import type { BodyReader } from './read-body.ts';
 import type { Report } from './report.ts';
 

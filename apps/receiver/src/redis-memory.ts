@@ -27,6 +27,6 @@ export class RedisMemory {
 
   /** Redis is back: every project that it missed something of, at once. */
   async settleAll(): Promise<void> {
-    for (const projectId of [...this.#missed]) await this.settled(projectId);
+    for (const projectId of this.#missed) await this.settled(projectId);
   }
 }

@@ -6,7 +6,7 @@ import {
   type SignatureScheme,
 } from '@hqrelay/domain/signature';
 import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
-import type { IngestResult, InboundRequest } from './ingest.ts';
+import type { IngestResult, InboundRequest } from './inbound-request.ts';
 
 export type VerifyDeps = {
   secrets: OpenedSecrets;

@@ -1,7 +1,8 @@
+import type { Redis } from 'ioredis';
 import type { Cache } from './client.ts';
 import { runScript, script } from './script.ts';
 
-export const rateLimitWindowMs = 60_000;
+const rateLimitWindowMs = 60_000;
 /** How long a reservation stands for a request that never came to an end. */
 export const reservationMs = 10_000;
 
@@ -199,8 +200,8 @@ export async function markFailed(
  * Tells a Redis that has known the project from its first day from one that has forgotten: to be called when the project
  * is made. Without it, ids that Redis does not know are looked up in Postgres for one idempotency window.
  */
-export async function rememberFromBirth(cache: Cache, projectId: string): Promise<void> {
-  await cache.attempt((redis) => redis.set(epochKey(projectId), '0', 'NX'));
+export async function rememberFromBirth(redis: Redis, projectId: string): Promise<void> {
+  await redis.set(epochKey(projectId), '0', 'NX');
 }
 
 /** Ids were accepted that this Redis was not told of: for one window, those it does not know are looked up in Postgres. */

@@ -10,7 +10,7 @@ export type CacheOptions = {
 };
 
 /** Redis answers within this or is gone without: nothing here is worth making a provider wait. */
-export const commandTimeoutMs = 100;
+const commandTimeoutMs = 100;
 
 /**
  * Redis as something that may be away: `attempt` answers within 100 ms either way, and while Redis does not answer,
@@ -35,7 +35,8 @@ export class Cache {
   }
 
   start(): void {
-    this.redis.connect().catch((error: Error) => this.#change('down', error.message));
+    // Its 'error' and 'close' events have said why, and it tries again by itself.
+    this.redis.connect().catch(() => this.#change('down', this.#detail));
   }
 
   get state(): CacheState {

@@ -10,7 +10,7 @@ export type PostgresOptions = {
 };
 
 /** How long any one query may take before its connection is given up. */
-export const queryTimeoutMs = 5_000;
+const queryTimeoutMs = 5_000;
 const connectTimeoutMs = 1_500;
 const pingEveryMs = 1_000;
 
@@ -23,7 +23,7 @@ export class Postgres {
   #state: 'starting' | 'up' | 'down' = 'starting';
   #detail: string | undefined;
   #pinging: NodeJS.Timeout | undefined;
-  #onChange: PostgresOptions['onChange'];
+  readonly #onChange: PostgresOptions['onChange'];
 
   constructor(options: PostgresOptions) {
     this.#onChange = options.onChange;

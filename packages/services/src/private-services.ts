@@ -60,7 +60,9 @@ export async function startPrivateServers<Name extends ServiceName>(
   const started = await Promise.allSettled(names.map((name) => launchers[name]()));
   const failed = started.find((outcome) => outcome.status === 'rejected');
   if (failed) {
-    await Promise.all(started.map((outcome) => outcome.status === 'fulfilled' && outcome.value.stop()));
+    await Promise.all(
+      started.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value.stop()] : [])),
+    );
     throw failed.reason;
   }
   const servers = names.map((name, index) => [

@@ -26,7 +26,8 @@ export async function startApp(
   app: AppName,
   options: { env: Record<string, string>; built?: boolean; port?: number },
 ): Promise<AppProcess> {
-  const port = options.port ?? ((await freePorts(1))[0] as number);
+  const [freePort] = await freePorts(1);
+  const port = options.port ?? freePort;
   const built = `${root}apps/${app}/dist/main.js`;
   if (options.built && !existsSync(built)) throw new Error(`apps/${app} is not built: run npm run build`);
   const args = options.built

@@ -8,7 +8,7 @@ declare module 'vitest' {
 }
 
 /** One set of private servers for the whole run. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const services = await startRunServices((line) => process.stderr.write(`${line}\n`));
   const stopAndExit = (signal: NodeJS.Signals) => {
     void services.stop().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));

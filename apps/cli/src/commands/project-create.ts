@@ -60,7 +60,7 @@ async function createProject(cli: Cli, options: Options): Promise<void> {
       secret: row,
     }),
   );
-  await announceChange(cli, config, projectId);
+  await announceChange(cli, config, projectId, { isNew: true });
   const created = { projectId, webhookUrl: webhookUrl(config, projectId), secret: value };
   printResult(cli, options, created, () => {
     const fields = {

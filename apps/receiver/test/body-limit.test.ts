@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { postWebhook, signAsProvider } from '@hqrelay/testing/provider';
+import { seedProject } from '@hqrelay/testing/seed';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chunksOf64KiB, sendRaw, startReceiverWorld, type ReceiverWorld } from './receiver-world.ts';
+
+const bodyBytesMax = 100_000;
+let world: ReceiverWorld;
+
+beforeAll(async () => {
+  world = await startReceiverWorld({ BODY_BYTES_MAX: String(bodyBytesMax) });
+});
+
+afterAll(() => world.close());
+
+describe('a body over the limit', () => {
+  it('is refused by its declared length, before it is read', async () => {
+    const project = await seedProject(world);
+    const answer = await sendRaw(world.webhooksUrl(project.id), { body: Buffer.alloc(bodyBytesMax + 1) });
+    expectTooLarge(answer);
+    const [row] = await world.waitForLogs(project.id, 'rejected');
+    expect(row).toMatchObject({ payload_bytes: bodyBytesMax + 1, reason: 'the body is too large' });
+    expect(await world.payloadOf(row!.id)).toBeUndefined();
+  });
+
+  it('is refused when it comes in chunks and nothing was declared', async () => {
+    const project = await seedProject(world);
+    expectTooLarge(await sendRaw(world.webhooksUrl(project.id), { body: chunksOf64KiB(2) }));
+  });
+
+  it.each([
+    ['declared', ['Content-Length', String(128 * 65_536)]],
+    ['in chunks', []],
+  ])('still gets its answer while megabytes are being sent (%s)', async (_name, headers) => {
+    const project = await seedProject(world);
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        sendRaw(world.webhooksUrl(project.id), { headers, body: chunksOf64KiB(128) }),
+      ),
+    );
+    for (const answer of answers) expectTooLarge(answer);
+  });
+
+  it('has its connection closed soon, though its sender neither goes on nor away', async () => {
+    const project = await seedProject(world);
+    const socket = open(project.id, { 'Content-Length': String(bodyBytesMax + 1) });
+    let received = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (received += text));
+    socket.write('a');
+    const startedAt = performance.now();
+    await once(socket, 'close');
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(received).toMatch(/^HTTP\/1\.1 413 /);
+  });
+});
+
+it('a body of exactly the limit is accepted, declared or in chunks', async () => {
+  const project = await seedProject(world);
+  const body = Buffer.alloc(bodyBytesMax, 0x61);
+  const headers = Object.entries(signAsProvider(project, body)).flat();
+  for (const sent of [body, [body.subarray(0, 5), body.subarray(5)]]) {
+    const answer = await sendRaw(world.webhooksUrl(project.id), { headers, body: sent });
+    expect(answer.statusCode).toBe(202);
+  }
+});
+
+it('a sender that goes away in the middle of a body leaves nothing behind', async () => {
+  const project = await seedProject(world);
+  const body = Buffer.from('{"event":"payment.captured"}');
+  const socket = open(project.id, { 'Content-Length': '5000', ...signAsProvider(project, body) });
+  socket.end(body);
+  await once(socket.resume(), 'close');
+  expect((await postWebhook(world.url, project)).statusCode).toBe(202);
+  expect(await world.logsOf(project.id)).toHaveLength(1);
+});
+
+/** A connection on which the head of a request was sent. */
+function open(projectId: string, headers: Record<string, string>) {
+  const { hostname, port, host } = new URL(world.url);
+  const socket = connect(Number(port), hostname);
+  const lines = Object.entries({ Host: host, ...headers }).map(([name, value]) => `${name}: ${value}`);
+  socket.write([`POST /v1/webhooks/${projectId} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
+  return socket;
+}
+
+function expectTooLarge(answer: { statusCode: number; text: string }) {
+  expect(answer.statusCode).toBe(413);
+  expect(JSON.parse(answer.text)).toMatchObject({ error: { code: 'body.too_large' } });
+}

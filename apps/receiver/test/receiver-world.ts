@@ -1,0 +1,147 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { connectRedis } from '@hqrelay/cache/client';
+import { startApp } from '@hqrelay/testing/app-process';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld } from '@hqrelay/testing/world';
+import { inject } from 'vitest';
+
+export type ReceiverWorld = Awaited<ReturnType<typeof startReceiverWorld>>;
+
+/** A world with one receiver in it, and a look at its stores. */
+export async function startReceiverWorld(env: Record<string, string> = {}) {
+  const world = await createWorld(inject('run'));
+  const receiver = await startApp('receiver', { env: { ...world.env, ...env } });
+  const redis = connectRedis(world.redisUrl, 'test');
+  await redis.connect();
+  await waitFor('the receiver to have all its stores', async () => {
+    const response = await fetch(`${receiver.url}/health/ready`);
+    return ((await response.json()) as { status: string }).status === 'ready';
+  });
+  return {
+    ...world,
+    redis,
+    receiver,
+    url: receiver.url,
+    webhooksUrl: (projectId: string) => `${receiver.url}/v1/webhooks/${projectId}`,
+    /** The rows of a project's requests, in the order they were made. */
+    async logsOf(projectId: string, status?: string): Promise<LogRow[]> {
+      const { rows } = await world.sql.query<LogRow>(
+        `select * from webhook_logs where project_id = $1 and ($2::text is null or status::text = $2) order by id`,
+        [projectId, status ?? null],
+      );
+      return rows;
+    },
+    /** Waits for rows that no answer waits for. */
+    waitForLogs(projectId: string, status: string, count = 1): Promise<LogRow[]> {
+      return waitFor(`${count} rows ${status}`, async () => {
+        const rows = await this.logsOf(projectId, status);
+        return rows.length >= count && rows;
+      });
+    },
+    waitForRow<Row extends object>(query: string, values: unknown[]): Promise<Row> {
+      return waitFor('a row', async () => (await world.sql.query<Row>(query, values)).rows[0]);
+    },
+    async payloadOf(id: string): Promise<PayloadRow | undefined> {
+      const { rows } = await world.sql.query<PayloadRow>('select * from webhook_payloads where id = $1', [
+        id,
+      ]);
+      return rows[0];
+    },
+    /** Everything Redis knows of a project is gone, as after a flush. */
+    async forgetInRedis(projectId: string): Promise<void> {
+      const keys = await redis.keys(`hqrelay:*{${projectId}}*`);
+      if (keys.length > 0) await redis.del(...keys);
+    },
+    async redisNow(): Promise<number> {
+      const [seconds, microseconds] = await redis.time();
+      return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+    },
+    async close() {
+      await receiver.end();
+      redis.disconnect();
+      await world.close();
+    },
+  };
+}
+
+export type LogRow = {
+  id: string;
+  webhook_id: string;
+  event_type: string | null;
+  status: string;
+  reason: string | null;
+  endpoint_ids: string[];
+  duplicate_of: string | null;
+  payload_sha256: string | null;
+  payload_bytes: number;
+  remote_addr: string | null;
+  correlation_id: string;
+  received_at: Date;
+};
+
+export type PayloadRow = { payload: Buffer; headers: [string, string][]; query: string };
+
+export type RawAnswer = { statusCode: number; headers: IncomingHttpHeaders; text: string };
+
+/**
+ * A request as it is given, on a connection of its own: header bytes, duplicate headers and bodies that `fetch` would not
+ * send. Rejects when the connection breaks before the answer is complete.
+ */
+export function sendRaw(
+  url: string,
+  options: {
+    method?: string;
+    /** Names and values in turn; values in Latin-1, one character for each byte. */
+    headers?: readonly string[];
+    body?: Buffer | Iterable<Buffer>;
+  } = {},
+): Promise<RawAnswer> {
+  const { method = 'POST', headers = [], body = Buffer.alloc(0) } = options;
+  return new Promise((resolve, reject) => {
+    const { host } = new URL(url);
+    const named = new Set(headers.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()));
+    const framing =
+      named.has('content-length') || method !== 'POST'
+        ? []
+        : Buffer.isBuffer(body)
+          ? ['Content-Length', String(body.length)]
+          : ['Transfer-Encoding', 'chunked'];
+    const request = httpRequest(
+      url,
+      { method, agent: false, headers: ['Host', host, ...framing, ...headers] as never },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          request.destroy();
+          resolve({
+            statusCode: response.statusCode ?? 0,
+            headers: response.headers,
+            text: Buffer.concat(chunks).toString(),
+          });
+        });
+      },
+    );
+    request.on('error', reject);
+    if (Buffer.isBuffer(body)) {
+      request.end(body);
+      return;
+    }
+    const chunks = body[Symbol.iterator]();
+    const writeMore = () => {
+      for (;;) {
+        const next = chunks.next();
+        if (next.done) return void request.end();
+        if (!request.write(next.value)) return void request.once('drain', writeMore);
+      }
+    };
+    writeMore();
+  });
+}
+
+/** `count` chunks of 64 KiB. */
+export function* chunksOf64KiB(count: number): Generator<Buffer> {
+  const chunk = Buffer.alloc(65_536, 0x61);
+  for (let i = 0; i < count; i += 1) yield chunk;
+}

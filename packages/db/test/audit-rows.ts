@@ -1,0 +1,62 @@
+import { deliveryId, newId } from '@hqrelay/domain/ids';
+import type {
+  AuditRow,
+  DeliveryAttemptRow,
+  WebhookLogRow,
+  WebhookPayloadRow,
+} from '@hqrelay/db/queries/append-audit';
+
+/** A `queued` webhook of a project and an endpoint of its own, with what a test wants to be otherwise. */
+export function webhookRow(
+  log: Partial<WebhookLogRow> = {},
+  payload: Partial<WebhookPayloadRow> | null = {},
+): Extract<AuditRow, { kind: 'webhook' }> {
+  const id = log.id ?? newId();
+  return {
+    kind: 'webhook',
+    log: {
+      id,
+      projectId: newId(),
+      webhookId: `evt-${id}`,
+      eventType: 'payment.captured',
+      status: 'queued',
+      reason: null,
+      endpointIds: [newId()],
+      duplicateOf: null,
+      payloadSha256: 'ab'.repeat(32),
+      payloadBytes: 2,
+      remoteAddr: '192.0.2.1',
+      correlationId: 'test',
+      ...log,
+    },
+    payload: payload && { payload: Buffer.from('{}'), headers: [], query: '', ...payload },
+  };
+}
+
+/** The first attempt of a webhook's delivery to the first endpoint it owes, failed, with what a test wants to be otherwise. */
+export function attemptRow(
+  webhook: Pick<WebhookLogRow, 'id' | 'projectId' | 'endpointIds'>,
+  attempt: Partial<DeliveryAttemptRow> = {},
+): Extract<AuditRow, { kind: 'attempt' }> {
+  const endpointId = attempt.endpointId ?? (webhook.endpointIds[0] as string);
+  return {
+    kind: 'attempt',
+    attempt: {
+      id: newId(),
+      deliveryId: deliveryId(webhook.id, endpointId),
+      webhookLogId: webhook.id,
+      projectId: webhook.projectId,
+      endpointId,
+      lane: 'live',
+      attemptNum: 1,
+      status: 'failed',
+      statusCode: 503,
+      latencyMs: 12,
+      error: 'HTTP 503',
+      responseBody: 'busy',
+      correlationId: 'test',
+      nextAttemptAt: null,
+      ...attempt,
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import { appendAudit } from '@hqrelay/db/queries/append-audit';
+import { ensurePartition } from '@hqrelay/db/queries/partitions';
+import { newId } from '@hqrelay/domain/ids';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { attemptRow, webhookRow } from './audit-rows.ts';
+
+let world: World;
+let app: pg.Pool;
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'));
+  app = new pg.Pool({ connectionString: world.databaseUrl, max: 4 });
+});
+
+afterAll(async () => {
+  await app.end();
+  await world.close();
+});
+
+const parents = ['delivery_attempts', 'replays', 'webhook_logs', 'webhook_payloads'];
+
+function monthsFromNow(months: number): Date {
+  const at = new Date();
+  at.setUTCHours(12, 0, 0, 0);
+  at.setUTCMonth(at.getUTCMonth() + months, 15);
+  return at;
+}
+
+async function partitionsOf(at: Date): Promise<string[]> {
+  const suffix = at.toISOString().slice(0, 7).replace('-', '_');
+  const { rows } = await world.sql.query<{ parent: string }>(
+    `select p.relname as parent from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
+     where c.relkind = 'r' and c.relname = p.relname || '_' || $1 order by p.relname`,
+    [suffix],
+  );
+  return rows.map((row) => row.parent);
+}
+
+describe('the partitions', () => {
+  it.each([0, 1, 2, 3])('of %i months from now are there after a migration', async (months) => {
+    expect(await partitionsOf(monthsFromNow(months))).toEqual(parents);
+  });
+
+  it('of a month are made by the apps’ role, once', async () => {
+    const at = monthsFromNow(7);
+    expect(await partitionsOf(at)).toEqual([]);
+    expect(await ensurePartition(app, at.getTime())).toBe(4);
+    expect(await ensurePartition(app, at.getTime())).toBe(0);
+    expect(await partitionsOf(at)).toEqual(parents);
+  });
+
+  it('of a month are made once by several at the same time', async () => {
+    const at = monthsFromNow(8).getTime();
+    const made = await Promise.all(Array.from({ length: 4 }, () => ensurePartition(app, at)));
+    expect(made.toSorted((a, b) => a - b)).toEqual([0, 0, 0, 4]);
+  });
+
+  it('are completed where some are missing', async () => {
+    const at = monthsFromNow(9);
+    await ensurePartition(app, at.getTime());
+    const suffix = at.toISOString().slice(0, 7).replace('-', '_');
+    await world.sql.query(`drop table replays_${suffix}, delivery_attempts_${suffix}`);
+    expect(await ensurePartition(app, at.getTime())).toBe(2);
+    expect(await partitionsOf(at)).toEqual(parents);
+  });
+
+  it.each([
+    ['before 2020', '2019-12-31T23:59:59Z'],
+    ['of the epoch', '1970-01-01T00:00:00Z'],
+    ['years from now', '2199-01-01T00:00:00Z'],
+    ['without end', 'infinity'],
+    ['that is null', null],
+  ])('of a time %s are refused', async (_what, at) => {
+    await expect(app.query('select hqrelay_ensure_partition($1)', [at])).rejects.toMatchObject({
+      code: '22023',
+    });
+  });
+
+  it('take rows of the first and the last millisecond of their month (UTC), whatever the session’s time zone', async () => {
+    const at = monthsFromNow(15);
+    const start = Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1);
+    const end = Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1);
+    const client = new pg.Client({ connectionString: world.databaseUrl });
+    await client.connect();
+    await client.query("set time zone 'Asia/Kolkata'");
+    await client.query('select hqrelay_ensure_partition($1)', [at]);
+    await client.end();
+
+    await appendAudit(app, [
+      webhookRow({ id: newId(start) }),
+      webhookRow({ id: newId(end - 1) }),
+    ]);
+
+    await expect(appendAudit(app, [webhookRow({ id: newId(start - 1) })])).rejects.toMatchObject({
+      code: '23514',
+    });
+    await expect(appendAudit(app, [webhookRow({ id: newId(end) })])).rejects.toMatchObject({ code: '23514' });
+    const suffix = at.toISOString().slice(0, 7).replace('-', '_');
+    const { rows } = await world.sql.query<{ count: number }>(
+      `select count(*)::int as count from webhook_logs_${suffix}`,
+    );
+    expect(rows[0]?.count).toBe(2);
+  });
+
+  it('are made while rows are written to the others', async () => {
+    const writing = await app.connect();
+    await writing.query('begin');
+    const webhook = webhookRow();
+    await appendAudit(writing as unknown as pg.Pool, [webhook, attemptRow(webhook.log)]);
+    const reading = await app.connect();
+    await reading.query('begin');
+    await reading.query('select count(*) from delivery_status');
+    try {
+      expect(await ensurePartition(app, monthsFromNow(11).getTime())).toBe(4);
+    } finally {
+      await writing.query('rollback');
+      await reading.query('rollback');
+      writing.release();
+      reading.release();
+    }
+  });
+});
