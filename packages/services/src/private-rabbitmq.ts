@@ -86,6 +86,7 @@ export async function startPrivateRabbitmq({
         env,
         logFile: join(dir, 'rabbitmq.log'),
         stopSignal: 'SIGTERM',
+        pidFile: env.RABBITMQ_PID_FILE,
       });
       await broker.waitUntil(() => greetsAmqp(ports.amqp), 60_000);
       return broker;
@@ -98,6 +99,10 @@ export async function startPrivateRabbitmq({
     ...server,
     stop: async () => {
       await server.stop();
+      await stopEpmd();
+    },
+    discard: async () => {
+      await server.kill();
       await stopEpmd();
     },
     managementUrl: `http://${user}:${password}@127.0.0.1:${ports.management}`,

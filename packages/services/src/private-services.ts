@@ -75,13 +75,18 @@ export async function startPrivateServers<Name extends ServiceName>(
 /** All three. */
 export async function startPrivateServices(
   options: PrivateServicesOptions,
-): Promise<PrivateServers & { stop: () => Promise<void> }> {
+): Promise<PrivateServers & { stop: () => Promise<void>; discard: () => Promise<void> }> {
   const servers = await startPrivateServers(['postgres', 'redis', 'rabbitmq'], options);
-  return { ...servers, stop: () => stopServers(servers) };
+  return { ...servers, stop: () => stopServers(servers), discard: () => discardServers(servers) };
 }
 
 export async function stopServers(servers: Partial<PrivateServers>): Promise<void> {
   await Promise.all(Object.values(servers).map((server) => server.stop()));
+}
+
+/** For servers whose data is thrown away. */
+export async function discardServers(servers: Partial<PrivateServers>): Promise<void> {
+  await Promise.all(Object.values(servers).map((server) => server.discard()));
 }
 
 type Ports = {

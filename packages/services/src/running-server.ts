@@ -9,6 +9,8 @@ export type RunningServer = {
   stop: () => Promise<void>;
   /** SIGKILL to all of it. */
   kill: () => Promise<void>;
+  /** Ends it for good and at once: what it held is not wanted any more. */
+  discard: () => Promise<void>;
   /** After `stop` or `kill`: same port, same data. */
   start: () => Promise<void>;
   /** SIGSTOP and SIGCONT: it holds its connections and answers nothing. */
@@ -27,6 +29,7 @@ export async function runServer(
     pid: () => server.pid,
     stop: () => server.stop(),
     kill: () => server.kill(),
+    discard: () => server.kill(),
     start: async () => {
       server = await launch();
     },

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -13,6 +13,8 @@ export type ServerCommand = {
   logFile: string;
   /** Asks it to end in good order. */
   stopSignal: NodeJS.Signals;
+  /** Where the server notes its own process id, when it was started by a script that takes its time over a signal. */
+  pidFile?: string;
   /** Run as this user of the system instead of root. */
   user?: string | undefined;
 };
@@ -76,7 +78,7 @@ export class ServerProcess {
   /** In good order, and by force when that takes too long. */
   async stop(): Promise<void> {
     if (!this.isRunning) return;
-    process.kill(this.pid, this.#command.stopSignal);
+    process.kill(this.#serverPid(), this.#command.stopSignal);
     const timer = setTimeout(() => this.signalGroup('SIGKILL'), stopWithinMs);
     await this.#exited;
     clearTimeout(timer);
@@ -95,6 +97,13 @@ export class ServerProcess {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
+  }
+
+  #serverPid(): number {
+    const { pidFile } = this.#command;
+    const noted =
+      pidFile !== undefined && existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : Number.NaN;
+    return Number.isInteger(noted) && noted > 1 ? noted : this.pid;
   }
 
   async #logTail(): Promise<string> {

@@ -30,7 +30,7 @@ export async function startRunServices(
     },
   );
   const stop = async () => {
-    await services.stop();
+    await services.discard();
     remove();
   };
   try {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { removeDataFolder } from '@hqrelay/services/data-folder';
 import {
   startPrivateServers,
-  stopServers,
+  discardServers,
   type PrivateServers,
   type ServiceName,
 } from '@hqrelay/services/private-services';
@@ -86,7 +86,7 @@ export async function createWorld(
         await withClient(serverUrl, (client) => client.query(`drop database ${name} with (force)`));
       }
       if (!servers.rabbitmq) await virtualHost(rabbitmqManagementUrl, 'DELETE', name);
-      await stopServers(servers);
+      await discardServers(servers);
       removeDataFolder(join(dir, 'postgres'));
       rmSync(dir, { recursive: true, force: true });
     },
