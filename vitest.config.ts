@@ -2,8 +2,12 @@ import { defineConfig } from 'vitest/config';
 
 // No 'import' among them: they reach require() too.
 const conditions = ['@hqrelay/source', 'node'];
-// Projects do not inherit these.
-const source = { resolve: { conditions }, ssr: { resolve: { conditions } } };
+// Projects do not inherit these, and the global setup runs in an environment of its own.
+const source = {
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  environments: { __vitest__: { resolve: { conditions } } },
+};
 
 const withServices = ['apps/*/test/**/*.test.ts', 'packages/*/test/**/*.test.ts'];
 

@@ -12,7 +12,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
 const { pathToFileURL } = await import('node:url');
 const { fillEnvironment } = await import('./bootstrap/fill-environment.mjs');
 const { hasBuildTools, installIfStale } = await import('./bootstrap/install.mjs');
-const { build, buildIfStale, builtFile } = await import('./bootstrap/build.mjs');
+const { build, buildIfStale, buildWith, builtFile } = await import('./bootstrap/build.mjs');
 const { endLike, runChild } = await import('./bootstrap/run-child.mjs');
 
 const commandLineTool = 'apps/cli/dist/main.js';
@@ -35,7 +35,7 @@ const commands = {
   },
   async build(args) {
     await installIfStale();
-    await build({ args });
+    await (args.length === 0 ? build() : buildWith(args));
   },
   async migrate(args) {
     fillEnvironment(['.env', '.hqrelay/env']);
@@ -77,7 +77,7 @@ async function run(nodeArgs) {
 async function runBuilt(file, args) {
   if (hasBuildTools()) {
     await installIfStale();
-    await buildIfStale({ quiet: true });
+    await buildIfStale();
   }
   const path = builtFile(file);
   process.setSourceMapsEnabled(true);

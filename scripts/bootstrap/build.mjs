@@ -9,47 +9,47 @@ import { endLike, runChild } from './run-child.mjs';
 const stamp = inRepository('node_modules/.cache/hqrelay/built');
 
 /** Builds unless every `dist` is there and was built from exactly these sources. Ends the process when the build fails. */
-export async function buildIfStale({ quiet = false } = {}) {
+export async function buildIfStale() {
   if (isBuilt()) return;
   await withLock(
     inRepository('.hqrelay/build.lock'),
-    (pid) => process.stderr.write(`Waiting for process ${pid}, which is building …\n`),
+    (pid) => say(`Waiting for process ${pid}, which is building …`),
     async () => {
-      if (!isBuilt()) await build({ quiet });
+      if (!isBuilt()) await build();
     },
   );
 }
 
-/**
- * With `quiet`, everything goes to stderr: stdout belongs to the command that comes after.
- *
- * @param {{ quiet?: boolean, args?: string[] }} options
- */
-export async function build({ quiet = false, args = [] }) {
-  process.stderr.write('Building …\n');
+/** Builds everything. All it says goes to stderr: stdout belongs to the command that comes after. */
+export async function build() {
+  say('Building …');
+  const startedAt = performance.now();
   const sources = fingerprint();
-  const logs = args.length === 0 ? ['--output-logs=errors-only', '--log-prefix=task'] : [];
-  const end = await runChild(
-    process.execPath,
-    [inRepository('node_modules/turbo/bin/turbo'), 'run', 'build', ...logs, ...args],
-    {
-      stdio: quiet ? ['ignore', 2, 2] : ['ignore', 'inherit', 'inherit'],
-      env: {
-        ...process.env,
-        TURBO_TELEMETRY_DISABLED: '1',
-        TURBO_NO_UPDATE_NOTIFIER: '1',
-        DO_NOT_TRACK: '1',
-      },
-    },
-  );
+  const end = await runTurbo(['--output-logs=errors-only', '--log-prefix=task'], ['ignore', 'pipe', 'pipe']);
   if (end.code !== 0) {
-    if (end.code !== null) process.stderr.write('The build failed; its messages are above.\n');
+    if (end.code !== null) say(`${end.output}\nThe build failed.`);
     endLike(end);
     process.exit();
   }
-  if (args.length > 0) return;
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, sources);
+  say(`Built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
+}
+
+/** A build with options of turbo's own. @param {string[]} args */
+export async function buildWith(args) {
+  endLike(await runTurbo(args, 'inherit'));
+}
+
+/**
+ * @param {string[]} args
+ * @param {import('node:child_process').StdioOptions} stdio
+ */
+function runTurbo(args, stdio) {
+  return runChild(process.execPath, [inRepository('node_modules/turbo/bin/turbo'), 'run', 'build', ...args], {
+    stdio,
+    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', DO_NOT_TRACK: '1' },
+  });
 }
 
 /**
@@ -98,4 +98,9 @@ function builtPackages() {
   return ['apps', 'packages']
     .flatMap((parent) => readdirSync(inRepository(parent)).map((name) => `${parent}/${name}`))
     .filter((folder) => existsSync(inRepository(`${folder}/tsconfig.build.json`)));
+}
+
+/** @param {string} line */
+function say(line) {
+  process.stderr.write(`${line}\n`);
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { inRepository } from './repository.mjs';
 
-/** @typedef {{ code: number | null, signal: NodeJS.Signals | null }} ChildEnd */
+/** @typedef {{ code: number | null, signal: NodeJS.Signals | null, output: string }} ChildEnd `output` is what it wrote to pipes */
 
 /** @type {readonly NodeJS.Signals[]} */
 const passedOn = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
@@ -32,10 +32,16 @@ export async function runChild(command, args, { stdio = 'inherit', env = process
     if (!isEcho) child.kill(signal);
   };
   for (const signal of passedOn) process.on(signal, passOn);
+  let output = '';
+  for (const pipe of [child.stdout, child.stderr]) {
+    pipe?.on('data', (/** @type {Buffer} */ chunk) => {
+      output += chunk.toString();
+    });
+  }
   try {
     return await new Promise((resolve, reject) => {
       child.once('error', reject);
-      child.once('exit', (code, signal) => resolve({ code, signal }));
+      child.once('close', (code, signal) => resolve({ code, signal, output }));
     });
   } finally {
     for (const signal of passedOn) process.off(signal, passOn);
@@ -45,7 +51,7 @@ export async function runChild(command, args, { stdio = 'inherit', env = process
 /**
  * Ends this process the way the child ended: same exit code, or the same signal.
  *
- * @param {ChildEnd} end
+ * @param {Omit<ChildEnd, 'output'>} end
  * @returns {void}
  */
 export function endLike({ code, signal }) {

@@ -14,7 +14,7 @@ export function commandLine(env: Record<string, string>): CommandLine {
       print: (text) => (printed += text),
       warn: (text) => (complaint += text),
     });
-    if (exitCode !== 0) throw new Error(`hqrelay ${argv.join(' ')}: ${complaint.trim()}`);
+    if (exitCode !== 0) throw new Error(`hqrelay ${argv[0]}: ${complaint.replace(/^error: /, '').trim()}`);
     return JSON.parse(printed) as Answer;
   };
 }

@@ -2,13 +2,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type DemoEndpoint = {
-  url: string;
-  /** Resolves when a request with this `webhook-id` has been answered. */
-  received: (webhookId: string) => Promise<void>;
+  origin: string;
+  /** Resolves when a request with this `webhook-id` to this path has been answered with 200. */
+  received: (webhookId: string, path: string) => Promise<void>;
   close: () => Promise<void>;
 };
 
-/** The customer's side of the demo: answers 200 and says what it got. Listens on `port` if that is free, else on another. */
+/** How many attempts of each webhook the flaky path fails. */
+const flakyFailures = 2;
+
+/** The customer's side of the demo: answers and says what it got. Listens on `port` if that is free, else on another. */
 export async function startDemoEndpoint(port: number, say: (line: string) => void): Promise<DemoEndpoint> {
   const seen = new Set<string>();
   const waiting = new Map<string, () => void>();
@@ -16,12 +19,15 @@ export async function startDemoEndpoint(port: number, say: (line: string) => voi
     let bytes = 0;
     request.on('data', (chunk: Buffer) => (bytes += chunk.length));
     request.on('end', () => {
-      response.end('thank you\n');
       const id = String(request.headers['webhook-id']);
-      const attempt = String(request.headers['x-hqrelay-attempt']);
-      say(`demo endpoint: webhook ${id}, attempt ${attempt}, ${bytes} bytes, answered 200`);
-      seen.add(id);
-      waiting.get(id)?.();
+      const attempt = Number(request.headers['x-hqrelay-attempt']);
+      const path = request.url ?? '/';
+      const statusCode = path === '/demo/flaky' && attempt <= flakyFailures ? 503 : 200;
+      response.writeHead(statusCode).end(statusCode === 200 ? 'thank you\n' : 'come back later\n');
+      say(`${path}: webhook ${id}, attempt ${attempt}, ${bytes} bytes, answered ${statusCode}`);
+      if (statusCode !== 200) return;
+      seen.add(id + path);
+      waiting.get(id + path)?.();
     });
   });
   const listen = (at: number) =>
@@ -34,11 +40,11 @@ export async function startDemoEndpoint(port: number, say: (line: string) => voi
     });
   await listen(port).catch(() => listen(0));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/demo`,
-    received: (webhookId) =>
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received: (webhookId, path) =>
       new Promise((resolve) => {
-        if (seen.has(webhookId)) resolve();
-        else waiting.set(webhookId, resolve);
+        if (seen.has(webhookId + path)) resolve();
+        else waiting.set(webhookId + path, resolve);
       }),
     close: () =>
       new Promise((resolve) => {

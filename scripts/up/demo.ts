@@ -2,13 +2,20 @@ import type { CommandLine } from './command-line.ts';
 import { type DemoEndpoint, startDemoEndpoint } from './demo-endpoint.ts';
 
 const demoName = 'demo';
+/** What the flaky endpoint listens to. */
+export const flakyEventType = 'hqrelay.flaky';
 
 type Project = { id: string; name: string; enabled: boolean };
 type Endpoint = { id: string; url: string; enabled: boolean; paused: boolean };
 
 export type Demo = { projectId: string; endpoint: DemoEndpoint; isNew: boolean };
 
-/** The project and endpoint that the demo webhook goes through: those of an earlier run, or new ones. */
+const paths = {
+  '/demo': [],
+  '/demo/flaky': ['--events', flakyEventType, '--retry', '1s,1s'],
+} as const;
+
+/** The project and the endpoints that the demo's webhooks go through: those of an earlier run, or new ones. */
 export async function prepareDemo(hqrelay: CommandLine, say: (line: string) => void): Promise<Demo> {
   const projects = await hqrelay<Project[]>('project', 'list');
   const known = projects.find((project) => project.name === demoName && project.enabled);
@@ -16,13 +23,22 @@ export async function prepareDemo(hqrelay: CommandLine, say: (line: string) => v
     known?.id ?? (await hqrelay<{ projectId: string }>('project', 'create', '--name', demoName)).projectId;
 
   const endpoints = known ? await hqrelay<Endpoint[]>('endpoint', 'list', '--project', projectId) : [];
-  const before = endpoints.find(({ url }) => /^http:\/\/127\.0\.0\.1:\d+\/demo$/.test(url));
+  const before = endpoints.find(({ url }) => isDemoUrl(url, '/demo'));
   const endpoint = await startDemoEndpoint(before ? Number(new URL(before.url).port) : 0, say);
-  if (!before) await hqrelay('endpoint', 'add', '--project', projectId, '--url', endpoint.url);
-  else {
-    if (before.url !== endpoint.url) await hqrelay('endpoint', 'update', before.id, '--url', endpoint.url);
-    if (!before.enabled) await hqrelay('endpoint', 'enable', before.id);
-    if (before.paused) await hqrelay('endpoint', 'resume', before.id);
+  for (const [path, options] of Object.entries(paths)) {
+    const url = `${endpoint.origin}${path}`;
+    const there = endpoints.find((each) => isDemoUrl(each.url, path));
+    if (!there) await hqrelay('endpoint', 'add', '--project', projectId, '--url', url, ...options);
+    else {
+      if (there.url !== url) await hqrelay('endpoint', 'update', there.id, '--url', url);
+      if (!there.enabled) await hqrelay('endpoint', 'enable', there.id);
+      if (there.paused) await hqrelay('endpoint', 'resume', there.id);
+    }
   }
   return { projectId, endpoint, isNew: !known };
+}
+
+function isDemoUrl(url: string, path: string): boolean {
+  const { protocol, hostname, pathname } = new URL(url);
+  return protocol === 'http:' && hostname === '127.0.0.1' && pathname === path;
 }

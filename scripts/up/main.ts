@@ -2,14 +2,13 @@
 import { mkdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { migrate } from '@hqrelay/db/migrate';
 import { loadConfig } from '@hqrelay/runtime/env';
 import { findServices } from '@hqrelay/services/find-services';
 import { tryLock } from '../bootstrap/folder-lock.mjs';
 import { type AppName, AppProcess } from './app-process.ts';
 import { checkPort } from './check-port.ts';
 import { commandLine } from './command-line.ts';
-import { prepareDemo } from './demo.ts';
+import { flakyEventType, prepareDemo } from './demo.ts';
 import { writeEnvironment } from './environment.ts';
 import { LogDisplay } from './log-display.ts';
 import { sentenceOf, StopList } from './stop-list.ts';
@@ -44,7 +43,7 @@ async function up(): Promise<void> {
       `npm run up runs in this folder already, as process ${lock.pid}: end that one first, with Ctrl-C or "kill ${lock.pid}".`,
     );
   }
-  stops.add('lock', async () => lock.release());
+  process.once('exit', lock.release);
   const { receiverPort, receiverAdminPort, workerPort } = loadConfig(
     ['RECEIVER_PORT', 'RECEIVER_ADMIN_PORT', 'WORKER_PORT'],
     process.env,
@@ -57,11 +56,13 @@ async function up(): Promise<void> {
   // Stopped halfway, it ends by itself first: what it started is known only then.
   stops.add('services', async () => (await finding.catch(() => undefined))?.stop());
   const { urls } = await finding;
+  if (stops.isStopping) return;
   const env = writeEnvironment(`${dir}/env`, process.env, urls);
 
   title('Schema');
-  const { DATABASE_URL: databaseUrl, MIGRATION_DATABASE_URL: migrationDatabaseUrl } = urls;
-  for (const notice of await migrate({ databaseUrl, migrationDatabaseUrl })) detail(`note: ${notice}`);
+  const hqrelay = commandLine(env);
+  const { notices } = await hqrelay<{ notices: string[] }>('migrate');
+  for (const notice of notices) detail(`note: ${notice}`);
   detail('up to date');
 
   title('Apps');
@@ -71,17 +72,29 @@ async function up(): Promise<void> {
   ]);
 
   title('Demo');
-  const hqrelay = commandLine(env);
   const demo = await prepareDemo(hqrelay, detail);
   stops.add('demo endpoint', demo.endpoint.close);
   detail(`${demo.isNew ? 'created' : 'found'} the project "demo", ${demo.projectId}`);
-  detail(`its endpoint is a small server in this process, ${demo.endpoint.url}`);
-  const sent = await hqrelay<{ id: string; latencyMs: number }>('send', '--project', demo.projectId);
-  detail(`sent a signed webhook to the receiver: 202 after ${sent.latencyMs} ms, id ${sent.id}`);
-  await within(deliveredWithinMs, 'the webhook to reach the demo endpoint', demo.endpoint.received(sent.id));
-
+  detail(`its endpoints are a small server in this process, ${demo.endpoint.origin}`);
+  const send = async (path: string, ...options: string[]) => {
+    const sent = await hqrelay<{ id: string; latencyMs: number }>(
+      'send',
+      '--project',
+      demo.projectId,
+      ...options,
+    );
+    detail(`sent a signed webhook to the receiver: 202 after ${sent.latencyMs} ms, id ${sent.id}`);
+    await within(deliveredWithinMs, `the webhook to reach ${path}`, demo.endpoint.received(sent.id, path));
+    return sent.id;
+  };
+  const simple = await send('/demo');
   title('The story of this webhook, from the tables');
-  say(await tellStory(databaseUrl, sent.id));
+  say(await tellStory(urls.DATABASE_URL, simple));
+
+  title('Another, to an endpoint that fails twice');
+  const flaky = await send('/demo/flaky', '--event-type', flakyEventType);
+  title('And its story');
+  say(await tellStory(urls.DATABASE_URL, flaky));
 
   title(`HQRelay is up after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   sayWhatIsNext(receiverPort, workerPort, demo.projectId);
@@ -132,5 +145,5 @@ async function within(timeoutMs: number, what: string, work: Promise<unknown>): 
 /** A second signal is impatience: the apps are not waited for any longer. */
 function stopOrHurry(): void {
   if (stops.isStopping) for (const app of apps) app.kill();
-  else void stops.stopAll('Stopping …', 0);
+  else void stops.stopAll('Told to stop:', 0);
 }

@@ -25,12 +25,13 @@ export class StopList {
     this.#say(`\n${why}`);
     let code = exitCode;
     for (const { name, stop } of this.#stops.toReversed()) {
+      this.#say(`  stopping the ${name}`);
       await stop().catch((error: unknown) => {
         this.#say(`The ${name} could not be stopped: ${sentenceOf(error)}`);
         code = 1;
       });
     }
-    this.#say('Everything that was started here has been stopped.');
+    if (this.#stops.length > 0) this.#say('Everything that was started here is stopped.');
     process.exit(code);
   }
 }

@@ -6,17 +6,17 @@ const recordedWithinMs = 10_000;
 /** The questions an engineer asks of one webhook, each as it can be copied into psql. */
 const questions = (id: string) => [
   `select received_at, status, event_type, webhook_id, payload_bytes, correlation_id\n  from webhook_logs where id = '${id}'`,
-  `select attempt_num, lane, status, status_code, latency_ms, attempted_at\n  from delivery_attempts where webhook_log_id = '${id}' order by attempted_at`,
-  `select state, attempts, last_status_code, delivered_at\n  from delivery_status where webhook_log_id = '${id}'`,
+  `select endpoint_id, attempt_num, lane, status, status_code, error, latency_ms, attempted_at, next_attempt_at\n  from delivery_attempts where webhook_log_id = '${id}' order by attempted_at`,
+  `select endpoint_id, state, attempts, last_status_code, delivered_at\n  from delivery_status where webhook_log_id = '${id}'`,
 ];
 
-/** Waits until the webhook's delivery is recorded, then returns its rows, each under the statement that found it. */
+/** Waits until all the webhook's deliveries are recorded, then returns its rows, each under the statement that found it. */
 export async function tellStory(databaseUrl: string, id: string): Promise<string> {
   return withDatabase(databaseUrl, async (pool) => {
     const deadline = Date.now() + recordedWithinMs;
-    const delivered = `select 1 from delivery_status where webhook_log_id = $1 and state = 'delivered'`;
-    while ((await pool.query(delivered, [id])).rowCount === 0) {
-      if (Date.now() > deadline) throw new Error(`the delivery of webhook ${id} was not recorded`);
+    const settled = `select 1 from webhook_logs w where id = $1 and not exists (select from delivery_status d where d.webhook_log_id = w.id and state <> 'delivered')`;
+    while ((await pool.query(settled, [id])).rowCount === 0) {
+      if (Date.now() > deadline) throw new Error(`the deliveries of webhook ${id} were not recorded`);
       await wait(50);
     }
     const parts: string[] = [];
