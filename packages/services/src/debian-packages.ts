@@ -1,12 +1,36 @@
 import { spawn } from 'node:child_process';
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { runsAsRoot } from './data-folder.ts';
 
 export type Say = (line: string) => void;
 
 const policyFile = '/usr/sbin/policy-rc.d';
 const policyKept = `${policyFile}.hqrelay-kept`;
+const ourPolicy =
+  '#!/bin/sh\n# HQRelay installs packages right now: none of them is to start a service.\nexit 101\n';
+const installScript = `
+trap '' HUP INT TERM
+apt() { apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"; }
+apt update && apt install -y --no-install-recommends "$@"
+code=$?
+if [ -e ${policyKept} ]; then mv ${policyKept} ${policyFile}; else rm -f ${policyFile}; fi
+exit $code`;
+const tellingLine = /^(Fetched|Unpacking|Setting up|E:|Waiting)/;
+/** A minute of silence looks like a hang. */
+const silentAtMostMs = 10_000;
 
 /** Why packages cannot be installed here, as a sentence with the command to run; undefined when they can. */
 export function whyNotInstallable(packages: readonly string[]): string | undefined {
@@ -18,51 +42,79 @@ export function whyNotInstallable(packages: readonly string[]): string | undefin
   return undefined;
 }
 
-/** Installs packages with apt-get, saying what goes on. Nothing they bring is started as a service of the system. Throws. */
+/**
+ * Installs packages with apt-get, saying what goes on. Nothing they bring is started as a service of the system. Throws.
+ *
+ * It outlives us: cut off halfway, it would leave packages half configured, and the policy lifted too early would let
+ * their services start. So it is out of reach of Ctrl-C, needs no pipe of ours, and lifts the policy itself.
+ */
 export async function installPackages(packages: readonly string[], say: Say): Promise<void> {
   const whyNot = whyNotInstallable(packages);
   if (whyNot) throw new Error(whyNot);
   say(`installing ${packages.join(', ')} with apt-get (about a minute on a fresh machine)`);
   forbidServiceStarts();
-  const allowAgain = () => allowServiceStarts();
-  process.once('exit', allowAgain);
+  const output = unnamedFile();
   try {
-    await aptGet(['update'], say);
-    await aptGet(['install', '-y', '--no-install-recommends', ...packages], say);
-  } finally {
-    process.off('exit', allowAgain);
-    allowServiceStarts();
-  }
-}
-
-/** The policy that package scripts ask before they start a service. One that was there already comes back afterwards. */
-function forbidServiceStarts(): void {
-  if (existsSync(policyFile) && !existsSync(policyKept)) renameSync(policyFile, policyKept);
-  writeFileSync(policyFile, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-}
-
-function allowServiceStarts(): void {
-  if (existsSync(policyKept)) renameSync(policyKept, policyFile);
-  else rmSync(policyFile, { force: true });
-}
-
-async function aptGet(args: readonly string[], say: Say): Promise<void> {
-  const child = spawn('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', '-o', 'Dpkg::Use-Pty=0', ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-  });
-  const lines: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on('line', (line) => {
-      lines.push(line);
-      if (/^(Fetched|Unpacking|Setting up|E:|Waiting)/.test(line)) say(`  ${line}`);
+    const child = spawn('sh', ['-c', installScript, 'sh', ...packages], {
+      stdio: ['ignore', output, output],
+      detached: true,
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     });
+    const ended = new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    });
+    const lastLines = await follow(output, ended, say);
+    const code = await ended;
+    if (code !== 0) {
+      throw new Error(`apt-get install ${packages.join(' ')} failed (${code}):\n${lastLines.join('\n')}`);
+    }
+  } finally {
+    closeSync(output);
   }
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  if (code !== 0) {
-    throw new Error(`apt-get ${args.join(' ')} failed (${code}):\n${lines.slice(-10).join('\n')}`);
+}
+
+/**
+ * The policy that package scripts ask before they start a service. One that was there already comes back afterwards; ours,
+ * left by a machine that went down, does not.
+ */
+function forbidServiceStarts(): void {
+  if (existsSync(policyFile) && readFileSync(policyFile, 'utf8') !== ourPolicy) {
+    renameSync(policyFile, policyKept);
+  }
+  writeFileSync(policyFile, ourPolicy, { mode: 0o755 });
+}
+
+function unnamedFile(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'hqrelay-apt-'));
+  const file = openSync(join(folder, 'output'), 'w+');
+  rmSync(folder, { recursive: true });
+  return file;
+}
+
+/** Says the telling lines of a file that grows, until `ended`. Returns its last lines. */
+async function follow(file: number, ended: Promise<unknown>, say: Say): Promise<string[]> {
+  const chunk = Buffer.alloc(65_536);
+  let position = 0;
+  let rest = '';
+  let lines: string[] = [];
+  let saidAt = Date.now();
+  const tell = (line: string) => {
+    saidAt = Date.now();
+    say(`  ${line}`);
+  };
+  const isOver = ended.then(
+    () => true,
+    () => true,
+  );
+  for (let over = false; ; over = await Promise.race([isOver, wait(250, false)])) {
+    for (let count; (count = readSync(file, chunk, 0, chunk.length, position)) > 0; position += count) {
+      const fresh = (rest + chunk.toString('utf8', 0, count)).split('\n');
+      rest = fresh.pop() ?? '';
+      lines = [...lines, ...fresh].slice(-10);
+      for (const line of fresh) if (tellingLine.test(line)) tell(line);
+    }
+    if (over) return lines;
+    if (Date.now() - saidAt >= silentAtMostMs) tell(lines.at(-1) ?? 'waiting for apt-get');
   }
 }

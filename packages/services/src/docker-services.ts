@@ -12,22 +12,29 @@ export function findCompose(): readonly string[] | undefined {
   return works(['docker-compose', 'version']) ? ['docker-compose'] : undefined;
 }
 
-/** Starts services of `docker-compose.yml` and waits until they are healthy. Returns how to stop them. Throws. */
+/** Starts services of `docker-compose.yml` and waits until they are healthy. Returns how to stop them. Throws, after stopping what came up. */
 export async function startWithCompose(
   compose: readonly string[],
   services: readonly ServiceName[],
   options: { root: string; env: Record<string, string>; say: Say },
 ): Promise<() => Promise<void>> {
   const run = (args: readonly string[]) => runCompose([...compose, ...args], options);
-  await run(['up', '-d', ...services]);
-  const deadline = Date.now() + 120_000;
-  for (const service of services) {
-    while (!isHealthy(compose, service, options.root, options.env)) {
-      if (Date.now() > deadline) throw new Error(`the container of ${service} was not healthy within 120 s`);
-      await new Promise((resolve) => setTimeout(resolve, 500));
+  const stop = () => run(['stop', ...services]);
+  try {
+    await run(['up', '-d', ...services]);
+    const deadline = Date.now() + 120_000;
+    for (const service of services) {
+      while (!isHealthy(compose, service, options.root, options.env)) {
+        if (Date.now() > deadline)
+          throw new Error(`the container of ${service} was not healthy within 120 s`);
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
     }
+  } catch (error) {
+    await stop().catch(() => {});
+    throw error;
   }
-  return () => run(['stop', ...services]);
+  return stop;
 }
 
 function isHealthy(

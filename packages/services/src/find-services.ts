@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { whyNotInstallable, type Say } from './debian-packages.ts';
 import { findCompose, startWithCompose } from './docker-services.ts';
-import { findLocalServer } from './local-servers.ts';
+import { findLocalServer, type LocalServer } from './local-servers.ts';
 import { missingPackages, startPrivateServers, stopServers, type ServiceName } from './private-services.ts';
 
 export type FoundServices = {
@@ -20,6 +20,8 @@ export type FindServicesOptions = {
   dir: string;
   env: Readonly<Record<string, string | undefined>>;
   say: Say;
+  /** Looks on the default ports unless told otherwise. */
+  findLocal?: Readonly<Record<ServiceName, () => Promise<LocalServer>>>;
 };
 
 const serviceNames = ['postgres', 'redis', 'rabbitmq'] as const;
@@ -32,11 +34,12 @@ const appUser = 'hqrelay';
  */
 export async function findServices(options: FindServicesOptions): Promise<FoundServices> {
   const { dir, env, say } = options;
+  refuseEmpty(env);
   mkdirSync(dir, { recursive: true });
   const passwords = keptPasswords(join(dir, 'passwords.json'));
   const urls = new Map<ServiceName, string>();
   for (const name of serviceNames) {
-    const url = env[urlVariables[name]] ?? (await localUrl(name, say));
+    const url = env[urlVariables[name]] ?? (await localUrl(name, options));
     if (env[urlVariables[name]]) say(`${name}: the one that ${urlVariables[name]} names`);
     if (url) urls.set(name, url);
   }
@@ -50,8 +53,21 @@ export async function findServices(options: FindServicesOptions): Promise<FoundS
   }
 }
 
-async function localUrl(name: ServiceName, say: Say): Promise<string | undefined> {
-  const local = await findLocalServer[name]();
+/** An empty variable is a mistake in the environment, not a wish for the next possibility. */
+function refuseEmpty(env: FindServicesOptions['env']): void {
+  const empty = [...Object.values(urlVariables), 'MIGRATION_DATABASE_URL'].filter(
+    (name) => env[name]?.trim() === '',
+  );
+  if (empty.length > 0) {
+    throw new Error(`${empty.join(', ')}: empty. Give it a URL, or take it out of the environment and .env.`);
+  }
+}
+
+async function localUrl(
+  name: ServiceName,
+  { say, findLocal = findLocalServer }: FindServicesOptions,
+): Promise<string | undefined> {
+  const local = await findLocal[name]();
   switch (local.kind) {
     case 'usable':
       say(`${name}: the local server on its default port (no ${urlVariables[name]} in the environment)`);
@@ -68,44 +84,66 @@ async function startMissing(
   missing: readonly ServiceName[],
   urls: Map<ServiceName, string>,
   passwords: Passwords,
-  { root, dir, env, say }: FindServicesOptions,
+  options: FindServicesOptions,
 ): Promise<() => Promise<void>> {
   const compose = findCompose();
-  if (compose) {
-    say(
-      `${missing.join(', ')}: containers of docker-compose.yml (no URL, no local server, but a Docker engine)`,
-    );
-    const stop = await startWithCompose(compose, missing, {
-      root,
-      env: {
-        POSTGRES_PASSWORD: passwords.owner,
-        POSTGRES_APP_PASSWORD: passwords.app,
-        RABBITMQ_PASSWORD: passwords.rabbitmq,
-        HQRELAY_SECRETS_KEY: env['HQRELAY_SECRETS_KEY'] ?? 'unused-by-the-stores',
-      },
-      say,
-    });
-    const at = (variable: string, port: number) => `127.0.0.1:${env[variable] ?? port}`;
-    const composeUrls = {
-      postgres: `postgres://hqrelay_owner:${passwords.owner}@${at('POSTGRES_PORT', 5432)}/postgres`,
-      redis: `redis://${at('REDIS_PORT', 6379)}`,
-      rabbitmq: `amqp://hqrelay:${passwords.rabbitmq}@${at('RABBITMQ_PORT', 5672)}/hqrelay`,
-    };
-    for (const name of missing) urls.set(name, composeUrls[name]);
-    return stop;
+  if (!compose) return startPrivate(missing, 'no Docker engine', urls, options);
+  try {
+    return await startContainers(compose, missing, urls, passwords, options);
+  } catch (error) {
+    const [reason = ''] = (error as Error).message.split('\n');
+    options.say(`the containers did not start: ${reason}`);
+    return startPrivate(missing, 'a Docker engine that could not start them', urls, options);
   }
+}
 
+async function startContainers(
+  compose: readonly string[],
+  missing: readonly ServiceName[],
+  urls: Map<ServiceName, string>,
+  passwords: Passwords,
+  { root, env, say }: FindServicesOptions,
+): Promise<() => Promise<void>> {
+  say(
+    `${missing.join(', ')}: containers of docker-compose.yml (no URL, no local server, but a Docker engine)`,
+  );
+  const stop = await startWithCompose(compose, missing, {
+    root,
+    env: {
+      POSTGRES_PASSWORD: passwords.owner,
+      POSTGRES_APP_PASSWORD: passwords.app,
+      RABBITMQ_PASSWORD: passwords.rabbitmq,
+      HQRELAY_SECRETS_KEY: env['HQRELAY_SECRETS_KEY'] ?? 'unused-by-the-stores',
+    },
+    say,
+  });
+  const at = (variable: string, port: number) => `127.0.0.1:${env[variable] ?? port}`;
+  const composeUrls = {
+    postgres: `postgres://hqrelay_owner:${passwords.owner}@${at('POSTGRES_PORT', 5432)}/postgres`,
+    redis: `redis://${at('REDIS_PORT', 6379)}`,
+    rabbitmq: `amqp://hqrelay:${passwords.rabbitmq}@${at('RABBITMQ_PORT', 5672)}/hqrelay`,
+  };
+  for (const name of missing) urls.set(name, composeUrls[name]);
+  return stop;
+}
+
+async function startPrivate(
+  missing: readonly ServiceName[],
+  docker: string,
+  urls: Map<ServiceName, string>,
+  { dir, say }: FindServicesOptions,
+): Promise<() => Promise<void>> {
   const packages = missingPackages(missing);
   const whyNot = packages.length > 0 ? whyNotInstallable(packages) : undefined;
   if (whyNot) {
     throw new Error(
-      `There is no ${missing.join(', no ')}: no URL in the environment, no local server, no Docker engine. ${whyNot}`,
+      `There is no ${missing.join(', no ')}: no URL in the environment, no local server, ${docker}. ${whyNot}`,
     );
   }
   say(
-    `${missing.join(', ')}: private servers from the system's packages (no URL, no local server, no Docker engine)`,
+    `${missing.join(', ')}: private servers from the system's packages (no URL, no local server, ${docker})`,
   );
-  const servers = await startPrivateServers(missing, { dir, durable: true, say });
+  const servers = await startPrivateServers(missing, { dir, durable: true, management: false, say });
   for (const [name, server] of Object.entries(servers)) {
     urls.set(name as ServiceName, server.url);
     say(`  ${name} listens on 127.0.0.1:${server.port}`);

@@ -1,16 +1,19 @@
 import { createConnection } from 'node:net';
+import { userInfo } from 'node:os';
 import pg from 'pg';
 import { connect } from 'amqplib';
+import { listens } from './listens.ts';
 
 export type LocalServer =
   { kind: 'usable'; url: string } | { kind: 'passed_over'; reason: string } | { kind: 'absent' };
 
 /** Local servers on their default ports, if they let us do what we need with the usual development logins. */
 export const findLocalServer = {
-  async postgres(): Promise<LocalServer> {
-    if (!(await listens(5432))) return { kind: 'absent' };
-    for (const login of ['postgres:postgres', 'postgres']) {
-      const url = `postgres://${login}@127.0.0.1:5432/postgres`;
+  async postgres(port = 5432): Promise<LocalServer> {
+    if (!(await listens(port))) return { kind: 'absent' };
+    const self = userInfo().username;
+    for (const login of ['postgres:postgres', 'postgres', encodeURIComponent(self)]) {
+      const url = `postgres://${login}@127.0.0.1:${port}/postgres`;
       const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
       client.on('error', () => {});
       try {
@@ -27,25 +30,24 @@ export const findLocalServer = {
     }
     return {
       kind: 'passed_over',
-      reason:
-        'the Postgres on port 5432 does not let "postgres" in with the password "postgres" or none; set DATABASE_URL to use it',
+      reason: `the Postgres on port ${port} lets neither "postgres" (with that password or none) nor "${self}" in as one who may create databases and roles; set DATABASE_URL to use it`,
     };
   },
 
-  async redis(): Promise<LocalServer> {
-    if (!(await listens(6379))) return { kind: 'absent' };
-    const answer = await ask(6379, 'PING\r\n');
+  async redis(port = 6379): Promise<LocalServer> {
+    if (!(await listens(port))) return { kind: 'absent' };
+    const answer = await ask(port, 'PING\r\n');
     return answer.startsWith('+PONG')
-      ? { kind: 'usable', url: 'redis://127.0.0.1:6379' }
+      ? { kind: 'usable', url: `redis://127.0.0.1:${port}` }
       : {
           kind: 'passed_over',
-          reason: 'what listens on port 6379 is not a Redis that is open to us; set REDIS_URL to use it',
+          reason: `what listens on port ${port} is not a Redis that is open to us; set REDIS_URL to use it`,
         };
   },
 
-  async rabbitmq(): Promise<LocalServer> {
-    if (!(await listens(5672))) return { kind: 'absent' };
-    const url = 'amqp://guest:guest@127.0.0.1:5672';
+  async rabbitmq(port = 5672): Promise<LocalServer> {
+    if (!(await listens(port))) return { kind: 'absent' };
+    const url = `amqp://guest:guest@127.0.0.1:${port}`;
     try {
       const connection = await connect(url, { timeout: 3_000 });
       await connection.close();
@@ -53,25 +55,11 @@ export const findLocalServer = {
     } catch {
       return {
         kind: 'passed_over',
-        reason: 'the RabbitMQ on port 5672 does not let "guest" in; set RABBITMQ_URL to use it',
+        reason: `the RabbitMQ on port ${port} does not let "guest" in; set RABBITMQ_URL to use it`,
       };
     }
   },
 };
-
-function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection({ host: '127.0.0.1', port, timeout: 1_000 });
-    const end = (answer: boolean) => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket
-      .once('connect', () => end(true))
-      .once('error', () => end(false))
-      .once('timeout', () => end(false));
-  });
-}
 
 function ask(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
+import { listens } from './listens.ts';
 import { runServer, type RunningServer } from './running-server.ts';
 import { ServerProcess } from './server-process.ts';
 
 export type PrivateRabbitmqOptions = {
   dir: string;
   ports: RabbitmqPorts;
+  /** Its HTTP API, which makes virtual hosts quickly and a stop five seconds slower. On unless told otherwise. */
+  management?: boolean;
   /** Further lines of rabbitmq.conf. */
   settings?: readonly string[];
 };
@@ -25,6 +28,7 @@ const user = 'hqrelay';
 export async function startPrivateRabbitmq({
   dir,
   ports,
+  management = true,
   settings = [],
 }: PrivateRabbitmqOptions): Promise<RunningRabbitmq> {
   const command = findRabbitmqServer();
@@ -35,8 +39,7 @@ export async function startPrivateRabbitmq({
     join(dir, 'rabbitmq.conf'),
     [
       `listeners.tcp.1 = 127.0.0.1:${ports.amqp}`,
-      `management.tcp.port = ${ports.management}`,
-      'management.tcp.ip = 127.0.0.1',
+      ...(management ? [`management.tcp.port = ${ports.management}`, 'management.tcp.ip = 127.0.0.1'] : []),
       `default_user = ${user}`,
       `default_pass = ${password}`,
       'disk_free_limit.absolute = 50MB',
@@ -46,8 +49,10 @@ export async function startPrivateRabbitmq({
       ...settings,
       '',
     ].join('\n'),
+    { mode: 0o600 },
   );
-  writeFileSync(join(dir, 'enabled_plugins'), '[rabbitmq_management].\n');
+  chmodSync(join(dir, 'rabbitmq.conf'), 0o600);
+  writeFileSync(join(dir, 'enabled_plugins'), management ? '[rabbitmq_management].\n' : '[].\n');
   const env = {
     HOME: join(dir, 'home'),
     ERL_EPMD_PORT: String(ports.epmd),
@@ -60,8 +65,10 @@ export async function startPrivateRabbitmq({
     RABBITMQ_ADVANCED_CONFIG_FILE: join(dir, 'advanced.config'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(dir, 'enabled_plugins'),
     RABBITMQ_PID_FILE: join(dir, 'rabbitmq.pid'),
-    // Two cores are few: schedulers that spin while they wait take them from everybody else.
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+sbwt none +sbwtdcpu none +sbwtdio none',
+    // Who reaches the distribution port can run code: it is for this machine alone. And two cores are few: schedulers
+    // that spin while they wait take them from everybody else.
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
+      '-kernel inet_dist_use_interface {127,0,0,1} +sbwt none +sbwtdcpu none +sbwtdio none',
   };
   let epmd: ServerProcess | undefined;
   const stopEpmd = async () => {
@@ -71,14 +78,18 @@ export async function startPrivateRabbitmq({
   const server = await runServer(
     { url: `amqp://${user}:${password}@127.0.0.1:${ports.amqp}`, port: ports.amqp },
     async () => {
-      epmd ??= new ServerProcess({
-        name: 'epmd',
-        command: 'epmd',
-        args: ['-port', String(ports.epmd)],
-        env,
-        logFile: join(dir, 'epmd.log'),
-        stopSignal: 'SIGTERM',
-      });
+      if (!epmd?.isRunning) {
+        epmd = new ServerProcess({
+          name: 'epmd',
+          command: 'epmd',
+          args: ['-port', String(ports.epmd)],
+          env,
+          logFile: join(dir, 'epmd.log'),
+          stopSignal: 'SIGTERM',
+        });
+        // A broker that finds none starts one of its own, which nobody would end.
+        await epmd.waitUntil(() => listens(ports.epmd), 10_000);
+      }
       const broker = new ServerProcess({
         name: 'RabbitMQ',
         command,

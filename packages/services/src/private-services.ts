@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { installPackages, type Say } from './debian-packages.ts';
-import { freePorts } from './free-port.ts';
+import { freePorts, isFree } from './free-port.ts';
 import { findPostgresBinaries, startPrivatePostgres } from './private-postgres.ts';
 import { findRabbitmqServer, startPrivateRabbitmq, type RunningRabbitmq } from './private-rabbitmq.ts';
 import { findRedisServer, startPrivateRedis } from './private-redis.ts';
@@ -18,7 +19,11 @@ export type PrivateServicesOptions = {
   say: Say;
   postgresSettings?: readonly string[];
   rabbitmqSettings?: readonly string[];
+  /** RabbitMQ's HTTP API; on unless told otherwise. */
+  management?: boolean;
 };
+
+const portsFreeWithinMs = 10_000;
 
 const packages: Record<ServiceName, { name: string; isInstalled: () => boolean }> = {
   postgres: { name: 'postgresql', isInstalled: () => findPostgresBinaries() !== undefined },
@@ -40,7 +45,7 @@ export async function startPrivateServers<Name extends ServiceName>(
   const missing = missingPackages(names);
   if (missing.length > 0) await installPackages(missing, say);
   mkdirSync(dir, { recursive: true });
-  const ports = await keptPorts(join(dir, 'ports.json'));
+  const ports = await keptPorts(join(dir, 'ports.json'), names, say);
   const launchers: { [Each in ServiceName]: () => Promise<PrivateServers[Each]> } = {
     postgres: () =>
       startPrivatePostgres({
@@ -54,6 +59,7 @@ export async function startPrivateServers<Name extends ServiceName>(
       startPrivateRabbitmq({
         dir: join(dir, 'rabbitmq'),
         ports: ports.rabbitmq,
+        ...(options.management !== undefined && { management: options.management }),
         ...(options.rabbitmqSettings && { settings: options.rabbitmqSettings }),
       }),
   };
@@ -95,9 +101,24 @@ type Ports = {
   rabbitmq: { amqp: number; distribution: number; epmd: number; management: number };
 };
 
-/** Found once for a folder: a broker's data belongs to its node, and what was noted of the URLs stays true. */
-async function keptPorts(file: string): Promise<Ports> {
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Ports;
+/**
+ * Found once for a folder, so that what was noted of the URLs stays true. Where somebody else has taken one meanwhile,
+ * its server moves; servers of a run that was killed get a moment to end first.
+ */
+async function keptPorts(file: string, names: readonly ServiceName[], say: Say): Promise<Ports> {
+  const ports = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Ports) : await newPorts();
+  for (const name of names) {
+    const wanted = name === 'rabbitmq' ? Object.values(ports.rabbitmq) : [ports[name]];
+    if (await allFreeWithin(portsFreeWithinMs, wanted)) continue;
+    const { [name]: others } = await newPorts();
+    Object.assign(ports, { [name]: others });
+    say(`${name}: port ${wanted.join(' or ')} of last time is taken, so it moves to another`);
+  }
+  writeFileSync(file, JSON.stringify(ports));
+  return ports;
+}
+
+async function newPorts(): Promise<Ports> {
   const [postgres, redis, amqp, distribution, epmd, management] = (await freePorts(6)) as [
     number,
     number,
@@ -106,7 +127,15 @@ async function keptPorts(file: string): Promise<Ports> {
     number,
     number,
   ];
-  const ports: Ports = { postgres, redis, rabbitmq: { amqp, distribution, epmd, management } };
-  writeFileSync(file, JSON.stringify(ports));
-  return ports;
+  return { postgres, redis, rabbitmq: { amqp, distribution, epmd, management } };
+}
+
+async function allFreeWithin(timeoutMs: number, ports: readonly number[]): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const free = await Promise.all(ports.map(isFree));
+    if (!free.includes(false)) return true;
+    if (Date.now() > deadline) return false;
+    await wait(100);
+  }
 }

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -21,6 +21,13 @@ export type ServerCommand = {
 
 const stopWithinMs = 20_000;
 
+const running = new Set<ServerProcess>();
+
+/** SIGKILL to every server that this process started, without waiting: for the moment before it ends itself. */
+export function killEveryServer(): void {
+  for (const server of running) server.signalGroup('SIGKILL');
+}
+
 /**
  * A server that is ours: in a process group of its own, so that Ctrl-C at the terminal reaches us alone and we end it by
  * its own id, with what it started; and told by the kernel to stop when we are killed.
@@ -32,6 +39,8 @@ export class ServerProcess {
 
   constructor(command: ServerCommand) {
     this.#command = command;
+    // What an earlier run noted may be anybody's process by now.
+    if (command.pidFile !== undefined) rmSync(command.pidFile, { force: true });
     const log = openSync(command.logFile, 'a');
     const asUser = command.user ? ['--reuid', command.user, '--regid', command.user, '--init-groups'] : [];
     this.#child = spawn(
@@ -45,10 +54,11 @@ export class ServerProcess {
       },
     );
     closeSync(log);
-    this.#exited = new Promise((resolve) => {
+    running.add(this);
+    this.#exited = new Promise<void>((resolve) => {
       this.#child.once('exit', () => resolve());
       this.#child.once('error', () => resolve());
-    });
+    }).finally(() => running.delete(this));
   }
 
   get pid(): number {
@@ -60,13 +70,14 @@ export class ServerProcess {
     return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Resolves when `check` is true. Throws with the end of the server's log when it ends or takes too long. */
+  /** Resolves when `check` is true. When the server ends or takes too long, nothing of it stays and this throws with the end of its log. */
   async waitUntil(check: () => Promise<boolean>, timeoutMs: number): Promise<void> {
     const deadline = Date.now() + timeoutMs;
     while (!(await check().catch(() => false))) {
       if (!this.isRunning)
         throw new Error(`${this.#command.name} ended while starting.\n${await this.#logTail()}`);
       if (Date.now() > deadline) {
+        await this.kill();
         throw new Error(
           `${this.#command.name} was not ready within ${timeoutMs} ms.\n${await this.#logTail()}`,
         );
@@ -92,8 +103,9 @@ export class ServerProcess {
 
   /** To the server and all that it started. */
   signalGroup(signal: NodeJS.Signals): void {
+    if (this.#child.pid === undefined) return;
     try {
-      process.kill(-this.pid, signal);
+      process.kill(-this.#child.pid, signal);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }

@@ -9,11 +9,13 @@ declare module 'vitest' {
 
 /** One set of private servers for the whole run. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Vitest exits on SIGINT and SIGTERM; a terminal that closes would end it with everything lying about.
+  const exit = () => process.exit(129);
+  process.once('SIGHUP', exit);
   const services = await startRunServices((line) => process.stderr.write(`${line}\n`));
-  const stopAndExit = (signal: NodeJS.Signals) => {
-    void services.stop().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
-  };
-  process.once('SIGINT', stopAndExit).once('SIGTERM', stopAndExit);
   project.provide('run', services.urls);
-  return services.stop;
+  return async () => {
+    process.off('SIGHUP', exit);
+    await services.stop();
+  };
 }

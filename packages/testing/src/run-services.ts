@@ -1,27 +1,38 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { migrate } from '@hqrelay/db/migrate';
-import { removeDataFolder } from '@hqrelay/services/data-folder';
 import { startPrivateServices } from '@hqrelay/services/private-services';
+import { killEveryServer } from '@hqrelay/services/server-process';
+import { makeThrowAwayFolder, removeThrowAwayFolder } from '@hqrelay/services/throw-away-folder';
 import pg from 'pg';
 
 export const templateDatabase = 'hqrelay_template';
 export const appUser = { name: 'hqrelay', password: 'test' };
 
-export type RunUrls = { postgres: string; redis: string; rabbitmq: string; rabbitmqManagement: string };
+export type RunUrls = {
+  postgres: string;
+  redis: string;
+  rabbitmq: string;
+  rabbitmqManagement: string;
+  /** Of the run, gone after it: what a test leaves there goes too. */
+  folder?: string;
+};
 
-/** Private servers in a throw-away folder, with a migrated database to clone. Everything is gone after `stop`. */
+/**
+ * Private servers in a throw-away folder, with a migrated database to clone. Everything is gone after `stop`, and when
+ * this process exits before: whoever runs us may do that at once on a signal.
+ */
 export async function startRunServices(
   say: (line: string) => void,
   options: { durable?: boolean } = {},
 ): Promise<{ urls: RunUrls; stop: () => Promise<void> }> {
-  const dir = mkdtempSync(join(tmpdir(), 'hqrelay-test-'));
-  // The servers' own users must be able to pass.
-  chmodSync(dir, 0o711);
+  const dir = makeThrowAwayFolder('hqrelay-test-');
+  const removeAtExit = () => {
+    killEveryServer();
+    removeThrowAwayFolder(dir);
+  };
+  process.once('exit', removeAtExit);
   const remove = () => {
-    removeDataFolder(join(dir, 'postgres'));
-    rmSync(dir, { recursive: true, force: true });
+    process.off('exit', removeAtExit);
+    removeThrowAwayFolder(dir);
   };
   const services = await startPrivateServices({ dir, durable: options.durable ?? false, say }).catch(
     (error: unknown) => {
@@ -45,6 +56,7 @@ export async function startRunServices(
       redis: services.redis.url,
       rabbitmq: services.rabbitmq.url,
       rabbitmqManagement: services.rabbitmq.managementUrl,
+      folder: dir,
     },
     stop,
   };

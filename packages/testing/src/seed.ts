@@ -1,5 +1,6 @@
 import { addEndpoint } from '@hqrelay/db/queries/endpoints';
 import { createProject } from '@hqrelay/db/queries/projects';
+import type { EndpointTls } from '@hqrelay/domain/endpoint-tls';
 import { newId } from '@hqrelay/domain/ids';
 import { newSigningSecret } from '@hqrelay/domain/outbound-signing';
 import { parseRetrySchedule } from '@hqrelay/domain/retry-schedule';
@@ -47,12 +48,20 @@ export async function seedProject(
 export async function seedEndpoint(
   where: Where,
   projectId: string,
-  options: { url: string; eventTypes?: string[]; retry?: string; timeoutMs?: number },
+  options: {
+    url: string;
+    eventTypes?: string[];
+    retry?: string;
+    timeoutMs?: number;
+    forwardCredentials?: boolean;
+    tls?: EndpointTls;
+  },
 ): Promise<SeededEndpoint> {
   const id = newId();
   const rowId = newId();
   const signingSecret = newSigningSecret();
   const keys = parseSecretKeys(where.secretsKey);
+  const client = options.tls?.client && seal(keys, JSON.stringify(options.tls.client), `endpoints.tls:${id}`);
   await withPool(where.databaseUrl, (pool) =>
     addEndpoint(pool, {
       id,
@@ -63,9 +72,12 @@ export async function seedEndpoint(
         retrySchedule: parseRetrySchedule(options.retry ?? 'hqrelay'),
         timeoutMs: options.timeoutMs ?? 10_000,
         orderingKey: null,
-        forwardCredentials: false,
+        forwardCredentials: options.forwardCredentials ?? false,
         sealedHeaders: null,
         headersKeyId: null,
+        caCertificates: options.tls?.ca ?? null,
+        sealedClientCertificate: client?.sealed ?? null,
+        clientCertificateKeyId: client?.keyId ?? null,
       },
       secret: { id: rowId, ...seal(keys, signingSecret, `endpoint_secrets:${rowId}`) },
     }),

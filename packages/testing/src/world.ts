@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { removeDataFolder } from '@hqrelay/services/data-folder';
 import {
   startPrivateServers,
   discardServers,
   type PrivateServers,
   type ServiceName,
 } from '@hqrelay/services/private-services';
+import { makeThrowAwayFolder, removeThrowAwayFolder } from '@hqrelay/services/throw-away-folder';
 import pg from 'pg';
 import { appUser, databaseUrl, makeTemplate, templateDatabase, type RunUrls } from './run-services.ts';
 
@@ -38,12 +35,27 @@ export async function createWorld(
   options: { own?: readonly ServiceName[]; durable?: boolean } = {},
 ): Promise<World> {
   const own = options.own ?? [];
-  const dir = mkdtempSync(join(tmpdir(), 'hqrelay-world-'));
-  chmodSync(dir, 0o711);
-  const servers: Partial<PrivateServers> =
-    own.length > 0
-      ? await startPrivateServers(own, { dir, durable: options.durable ?? false, say: () => {} })
-      : {};
+  if (own.length === 0) return openWorld(run, {}, async () => {});
+  const dir = makeThrowAwayFolder('hqrelay-world-', run.folder);
+  let servers: Partial<PrivateServers> = {};
+  const discard = async () => {
+    await discardServers(servers);
+    removeThrowAwayFolder(dir);
+  };
+  try {
+    servers = await startPrivateServers(own, { dir, durable: options.durable ?? false, say: () => {} });
+    return await openWorld(run, servers, discard);
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+}
+
+async function openWorld(
+  run: RunUrls,
+  servers: Partial<PrivateServers>,
+  discardOwn: () => Promise<void>,
+): Promise<World> {
   const name = `world_${randomBytes(6).toString('hex')}`;
 
   const serverUrl = servers.postgres?.url ?? run.postgres;
@@ -81,14 +93,13 @@ export async function createWorld(
     sql,
     servers,
     close: async () => {
+      // First: a connection to a server that is frozen would never end.
+      await discardOwn();
       await sql.end();
       if (!servers.postgres) {
         await withClient(serverUrl, (client) => client.query(`drop database ${name} with (force)`));
       }
       if (!servers.rabbitmq) await virtualHost(rabbitmqManagementUrl, 'DELETE', name);
-      await discardServers(servers);
-      removeDataFolder(join(dir, 'postgres'));
-      rmSync(dir, { recursive: true, force: true });
     },
   };
 }

@@ -1,0 +1,42 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { removeDataFolder } from './data-folder.ts';
+
+const ownerFile = 'owner.pid';
+
+/** A folder for private servers that lasts as long as this process. Those of processes that were killed are removed. */
+export function makeThrowAwayFolder(prefix: string, parent = tmpdir()): string {
+  for (const name of readdirSync(parent)) {
+    if (name.startsWith(prefix) && isAbandoned(join(parent, name))) removeThrowAwayFolder(join(parent, name));
+  }
+  const folder = mkdtempSync(join(parent, prefix));
+  writeFileSync(join(folder, ownerFile), String(process.pid));
+  // The servers' own users must be able to pass.
+  chmodSync(folder, 0o711);
+  return folder;
+}
+
+export function removeThrowAwayFolder(folder: string): void {
+  removeDataFolder(join(folder, 'postgres'));
+  // A server that is just ending may still write.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+}
+
+function isAbandoned(folder: string): boolean {
+  if (!existsSync(join(folder, ownerFile))) return false;
+  try {
+    process.kill(Number(readFileSync(join(folder, ownerFile), 'utf8')), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}

@@ -1,0 +1,192 @@
+import { execFileSync } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { freePorts, isFree } from '@hqrelay/services/free-port';
+import { startPrivateRabbitmq } from '@hqrelay/services/private-rabbitmq';
+import {
+  discardServers,
+  type PrivateServers,
+  startPrivateServers,
+  startPrivateServices,
+} from '@hqrelay/services/private-services';
+import { makeThrowAwayFolder, removeThrowAwayFolder } from '@hqrelay/services/throw-away-folder';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { connect } from 'amqplib';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { processesOf } from './processes-of.ts';
+import { askRedis } from './ask-redis.ts';
+
+const folders: string[] = [];
+const newFolder = () => {
+  const folder = makeThrowAwayFolder('hqrelay-servers-');
+  folders.push(folder);
+  return folder;
+};
+afterAll(() => {
+  for (const folder of folders) removeThrowAwayFolder(folder);
+});
+
+describe('private servers', () => {
+  const dir = newFolder();
+  let servers: PrivateServers & { stop: () => Promise<void>; discard: () => Promise<void> };
+  beforeAll(async () => {
+    servers = await startPrivateServices({ dir, durable: true, say: () => {} });
+  });
+  afterAll(() => servers.discard());
+
+  test('Postgres has what was committed after it is killed and started again', async () => {
+    await inPostgres(servers.postgres.url, 'create table kept as select 42 as answer');
+    await servers.postgres.kill();
+    await expect(inPostgres(servers.postgres.url, 'select 1')).rejects.toThrow();
+    await servers.postgres.start();
+    expect(await inPostgres(servers.postgres.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  test('Redis has what was written after it is stopped and started again', async () => {
+    await askRedis(servers.redis.port, 'SET kept 42');
+    await servers.redis.stop();
+    await servers.redis.start();
+    expect(await askRedis(servers.redis.port, 'GET kept')).toContain('42');
+  });
+
+  test('Redis refuses a write sooner than it forgets a key', async () => {
+    expect(await askRedis(servers.redis.port, 'CONFIG GET maxmemory-policy')).toContain('noeviction');
+  });
+
+  test('RabbitMQ has what was confirmed after it is killed and started again, under the same URL', async () => {
+    await publishConfirmed(servers.rabbitmq.url, 'kept', 'of before');
+    await servers.rabbitmq.kill();
+    await servers.rabbitmq.start();
+    expect(await takeOne(servers.rabbitmq.url, 'kept')).toBe('of before');
+  });
+
+  test('a server that is frozen answers nothing until it is thawed', async () => {
+    servers.redis.freeze();
+    const answer = askRedis(servers.redis.port, 'PING');
+    const first = await Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 300, 'silence'))]);
+    servers.redis.thaw();
+    expect(first).toBe('silence');
+    expect(await answer).toContain('PONG');
+  });
+
+  test('all of their ports are for this machine alone', () => {
+    const pids = new Set(processesOf(dir).map((line) => line.split(' ')[0]));
+    pids.add(String(servers.redis.pid()));
+    const listeners = execFileSync('ss', ['-Hltnp'], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => [...pids].some((pid) => line.includes(`pid=${pid},`)))
+      .map((line) => line.trim().split(/\s+/)[3] ?? '');
+    expect(listeners.length).toBeGreaterThanOrEqual(6);
+    expect(listeners.filter((address) => !/^(127\.0\.0\.1|\[::1\]):/.test(address))).toEqual([]);
+  });
+
+  test('the file with the password of RabbitMQ is for its owner alone', () => {
+    expect(statSync(join(dir, 'rabbitmq/rabbitmq.conf')).mode & 0o077).toBe(0);
+  });
+
+  test('a second broker runs beside the first and ends without a trace, and without harm to the first', async () => {
+    const second = newFolder();
+    const [amqp, distribution, epmd, management] = (await freePorts(4)) as [number, number, number, number];
+    const broker = await startPrivateRabbitmq({
+      dir: second,
+      ports: { amqp, distribution, epmd, management },
+      management: false,
+    });
+    await publishConfirmed(broker.url, 'kept', 'elsewhere');
+    expect(processesOf(second)).not.toEqual([]);
+
+    await broker.stop();
+
+    await waitFor('its helpers to end', () => processesOf(second).length === 0);
+    for (const port of [amqp, distribution, epmd]) expect(await isFree(port)).toBe(true);
+    await publishConfirmed(servers.rabbitmq.url, 'kept', 'still there');
+    expect(await takeOne(servers.rabbitmq.url, 'kept')).toBe('still there');
+  });
+
+  // The last one: it ends them.
+  test('nothing of them runs after they are stopped', async () => {
+    const { postgres, redis, rabbitmq } = servers;
+    await servers.stop();
+    await waitFor('all to end', () => processesOf(dir).length === 0);
+    for (const { port } of [postgres, redis, rabbitmq]) expect(await isFree(port)).toBe(true);
+  });
+});
+
+describe('a private server', () => {
+  let undo: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const each of undo) await each();
+    undo = [];
+  });
+
+  test('that cannot start says what its log says, and nothing of it stays', async () => {
+    const dir = newFolder();
+    const starting = startPrivateServers(['redis', 'rabbitmq'], {
+      dir,
+      durable: false,
+      say: () => {},
+      rabbitmqSettings: ['no.such.setting = 1'],
+    });
+    await expect(starting).rejects.toThrow(/RabbitMQ ended while starting[^]*no\.such\.setting/);
+    await waitFor('all to end', () => processesOf(dir).length === 0);
+  });
+
+  test('moves when somebody else has taken its port meanwhile, says so, and keeps its data', async () => {
+    const options = { dir: newFolder(), durable: true, say: () => {} };
+    const before = await startPrivateServers(['redis'], options);
+    await askRedis(before.redis.port, 'SET kept 42');
+    await before.redis.stop();
+    const stranger = createServer().listen(before.redis.port, '127.0.0.1');
+    undo.push(() => new Promise((resolve) => stranger.close(resolve)));
+
+    const lines: string[] = [];
+    const after = await startPrivateServers(['redis'], { ...options, say: (line) => lines.push(line) });
+    undo.push(() => discardServers(after));
+
+    expect(after.redis.port).not.toBe(before.redis.port);
+    expect(lines.join()).toContain(String(before.redis.port));
+    expect(await askRedis(after.redis.port, 'GET kept')).toContain('42');
+  });
+
+  test('has the same address after a restart of everything', async () => {
+    const options = { dir: newFolder(), durable: true, say: () => {} };
+    const before = await startPrivateServers(['redis'], options);
+    await before.redis.stop();
+    const after = await startPrivateServers(['redis'], options);
+    undo.push(() => discardServers(after));
+    expect(after.redis.url).toBe(before.redis.url);
+  });
+});
+
+async function inPostgres(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function publishConfirmed(url: string, queue: string, text: string): Promise<void> {
+  const connection = await connect(url);
+  const channel = await connection.createConfirmChannel();
+  await channel.assertQueue(queue, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
+  channel.sendToQueue(queue, Buffer.from(text), { persistent: true });
+  await channel.waitForConfirms();
+  await connection.close();
+}
+
+async function takeOne(url: string, queue: string): Promise<string> {
+  const connection = await connect(url);
+  try {
+    const channel = await connection.createChannel();
+    // A quorum queue may still be electing its leader.
+    const message = await waitFor(`a message in ${queue}`, () => channel.get(queue, { noAck: true }));
+    return message.content.toString();
+  } finally {
+    await connection.close();
+  }
+}
