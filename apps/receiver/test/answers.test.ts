@@ -155,8 +155,8 @@ describe('a webhook that nobody vouches for', () => {
       return JSON.stringify([statusCode, others, text]);
     });
     expect(new Set(seen)).toEqual(new Set([seen[0]]));
-    expect(answers[0]?.statusCode).toBe(401);
-    expect(JSON.parse(answers[0]!.text)).toMatchObject({ error: { code: 'signature.invalid' } });
+    expect(answers[0].statusCode).toBe(401);
+    expect(JSON.parse(answers[0].text)).toMatchObject({ error: { code: 'signature.invalid' } });
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(0);
     expect(await world.logsOf(disabled.id, 'queued')).toHaveLength(0);
     const [refused] = await world.waitForLogs(project.id, 'rejected', 3);

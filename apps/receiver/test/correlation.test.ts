@@ -47,7 +47,10 @@ describe('every answer carries a correlation id', () => {
       sendRaw(world.webhooksUrl(project.id), {
         headers: [
           ...Object.entries(signAsProvider(project, body)).flat(),
-          ...['X-Webhook-Id', webhookId, 'X-Correlation-Id', correlationId],
+          'X-Webhook-Id',
+          webhookId,
+          'X-Correlation-Id',
+          correlationId,
         ],
         body,
       });

@@ -52,6 +52,18 @@ export async function startReceiverWorld(env: Record<string, string> = {}) {
       const keys = await redis.keys(`hqrelay:*{${projectId}}*`);
       if (keys.length > 0) await redis.del(...keys);
     },
+    /** Resolves when Redis is asked for the key. Begins to listen before it returns. */
+    async listenFor(key: string): Promise<{ asked: Promise<void> }> {
+      const monitor = await redis.monitor();
+      const asked = new Promise<void>((resolve) => {
+        monitor.on('monitor', (_time: string, args: string[]) => {
+          if (args[0]?.toUpperCase() !== 'GET' || args[1] !== key) return;
+          monitor.disconnect();
+          resolve();
+        });
+      });
+      return { asked };
+    },
     async redisNow(): Promise<number> {
       const [seconds, microseconds] = await redis.time();
       return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);

@@ -122,23 +122,19 @@ describe('the bytes of a webhook', () => {
 
 describe('the headers of a webhook', () => {
   it('are kept in their order and spelling, but for those of its connection', async () => {
+    const sent: [string, string][] = [
+      ['X-One', '1'],
+      ['x-TWO', '2'],
+      ['X-One', 'again'],
+      ['Connection', 'X-Hop'],
+      ['X-Hop', 'gone'],
+      ['TE', 'trailers'],
+      ['Keep-Alive', 'timeout=5'],
+      ['Expect', '100-continue'],
+      ['Webhook-Id', 'msg_1'],
+    ];
     const { id } = await accept({
-      headers: [
-        ...['X-One', '1', 'x-TWO', '2', 'X-One', 'again'],
-        ...[
-          'Connection',
-          'X-Hop',
-          'X-Hop',
-          'gone',
-          'TE',
-          'trailers',
-          'Keep-Alive',
-          'timeout=5',
-          'Expect',
-          '100-continue',
-        ],
-        ...['Webhook-Id', 'msg_1'],
-      ],
+      headers: sent.flat(),
       chunked: true,
     });
     const kept = (await world.payloadOf(id))!.headers.filter(([name]) => !/^x-(hub|webhook)/i.test(name));

@@ -96,6 +96,7 @@ return 1`);
 
 const replaceScript = script(`${parseValue}
 local id, sha256, token, ttl = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+redis.call('ZREM', KEYS[2], token)
 local value = redis.call('GET', KEYS[1])
 local _, _, _, heldToken = parse(value or '')
 if heldToken ~= token then return 0 end
@@ -169,13 +170,13 @@ export async function markSeen(cache: Cache, claim: Claim): Promise<void> {
   );
 }
 
-/** Puts this request's reservation under the id and the body that Postgres knows the webhook by. */
+/** Puts this request's reservation under the id and the body that Postgres knows the webhook by; it does not count twice. */
 export async function replaceReservation(cache: Cache, claim: Claim & { token: string }): Promise<void> {
   await cache.attempt((redis) =>
     runScript(
       redis,
       replaceScript,
-      [idempotencyKey(claim.projectId, claim.webhookId)],
+      [idempotencyKey(claim.projectId, claim.webhookId), rateLimitKey(claim.projectId)],
       [claim.id, claim.payloadSha256, claim.token, claim.idempotencyTtlSeconds],
     ),
   );

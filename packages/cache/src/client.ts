@@ -11,6 +11,7 @@ export type CacheOptions = {
 
 /** Redis answers within this or is gone without: nothing here is worth making a provider wait. */
 const commandTimeoutMs = 100;
+const askAgainAfterMs = 500;
 
 /**
  * Redis as something that may be away: `attempt` answers within 100 ms either way, and while Redis does not answer,
@@ -22,6 +23,7 @@ export class Cache {
   readonly #circuit = new Circuit({ firstOpenMs: 500, longestOpenMs: 1_000, trialMs: 500 });
   #state: CacheState = 'starting';
   #detail: string | undefined;
+  #askingAgain: NodeJS.Timeout | undefined;
 
   constructor(options: CacheOptions) {
     this.#options = options;
@@ -65,14 +67,25 @@ export class Cache {
       if (isReply(error)) throw error;
       this.#circuit.failed(Date.now());
       this.#change('down', error instanceof Error ? error.message : String(error));
+      this.#askAgain();
       return undefined;
     }
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#askingAgain);
     this.redis.removeAllListeners('close');
     this.redis.disconnect();
     await Promise.resolve();
+  }
+
+  /** A connection that stood still says nothing when it moves again: it is asked, also when no webhook comes. */
+  #askAgain(): void {
+    clearTimeout(this.#askingAgain);
+    this.#askingAgain = setTimeout(() => {
+      if (this.redis.status !== 'ready' || !this.#circuit.isOpen) return;
+      void this.attempt((redis) => redis.ping()).then((answer) => answer ?? this.#askAgain());
+    }, askAgainAfterMs);
   }
 
   #change(state: CacheState, reason?: string): void {

@@ -6,10 +6,15 @@ const channel = 'hqrelay:projectConfig:changed';
 
 const key = (projectId: string): string => `hqrelay:projectConfig:{${projectId}}`;
 
-// A reader that was slow must not put back what it read before a change: a lower version never replaces a higher one.
+// A reader that was slow must not put back what it read before a change: a lower version never replaces a higher one, and
+// where a change was announced nothing is put for longer than any reader takes.
+const changed = 'changed';
+const changedForSeconds = 10;
+
 const storeIfNewer = `
 local held = redis.call('GET', KEYS[1])
 if held then
+  if held == '${changed}' then return 0 end
   local version = tonumber(string.match(held, '^(%d+) '))
   if version and version > tonumber(ARGV[1]) then return 0 end
 end
@@ -24,7 +29,7 @@ export async function readCachedConfig(
   const answer = await cache.attempt((redis) => redis.get(key(projectId)));
   if (!answer) return undefined;
   const text = answer.value;
-  if (text === null) return null;
+  if (text === null || text === changed) return null;
   try {
     const parsed = projectConfig.safeParse(JSON.parse(text.slice(text.indexOf(' ') + 1)));
     return parsed.success ? parsed.data : null;
@@ -44,7 +49,7 @@ export async function cacheConfig(cache: Cache, config: ProjectConfig, ttlSecond
  * commit. Throws when Redis cannot be reached: the change is then seen when the cached entries run out.
  */
 export async function announceProjectChange(redis: Redis, projectId: string): Promise<void> {
-  await redis.del(key(projectId));
+  await redis.set(key(projectId), changed, 'EX', changedForSeconds);
   await redis.publish(channel, projectId);
 }
 

@@ -1,3 +1,4 @@
+import type { ClientCertificate, EndpointTls } from '@hqrelay/domain/endpoint-tls';
 import type { EndpointConfig, ProjectConfig, SealedSecret } from '@hqrelay/domain/project-config';
 import { open, SecretUnreadable, type SecretKeys } from '@hqrelay/domain/secret-box';
 
@@ -9,6 +10,7 @@ export class OpenedSecrets {
   readonly #onUnreadable: (error: SecretUnreadable) => void;
   readonly #opened = new WeakMap<object, readonly OpenedSecret[]>();
   readonly #headers = new WeakMap<EndpointConfig, [string, string][]>();
+  readonly #tls = new WeakMap<EndpointConfig, EndpointTls>();
 
   constructor(keys: SecretKeys, onUnreadable: (error: SecretUnreadable) => void) {
     this.#keys = keys;
@@ -37,6 +39,21 @@ export class OpenedSecrets {
     const headers = text === undefined ? [] : (JSON.parse(text) as [string, string][]);
     this.#headers.set(endpoint, headers);
     return headers;
+  }
+
+  /** Its own authorities and our certificate for it, where it has them. */
+  tlsOf(endpoint: EndpointConfig): EndpointTls {
+    const known = this.#tls.get(endpoint);
+    if (known) return known;
+    const { sealedClientCertificate: sealed, clientCertificateKeyId: keyId, id } = endpoint;
+    const text =
+      sealed !== null && keyId !== null ? this.#open({ sealed, keyId }, `endpoints.tls:${id}`) : undefined;
+    const tls = {
+      ca: endpoint.caCertificates ?? undefined,
+      client: text === undefined ? undefined : (JSON.parse(text) as ClientCertificate),
+    };
+    this.#tls.set(endpoint, tls);
+    return tls;
   }
 
   #active(owner: object, sealed: readonly SealedSecret[], table: string, now: number): OpenedSecret[] {

@@ -42,29 +42,33 @@ export class ProjectDirectory {
 
   /** A change was announced; null when announcements may have been missed. What is held serves only if no store answers. */
   forget(projectId: string | null): void {
-    if (projectId === null) for (const entry of this.#entries.values()) entry.fresh = false;
-    else {
+    // A load that began before the change may carry what was before it.
+    if (projectId === null) {
+      for (const entry of this.#entries.values()) entry.fresh = false;
+      this.#loading.clear();
+    } else {
       const entry = this.#entries.get(projectId);
       if (entry) entry.fresh = false;
-      // A load that began before the change may carry what was before it.
       this.#loading.delete(projectId);
     }
   }
 
   #startLoading(projectId: string, now: number): Promise<ProjectLookup> {
-    const loading = this.#load(projectId, now).finally(() => {
-      if (this.#loading.get(projectId) === loading) this.#loading.delete(projectId);
+    const isCurrent = () => this.#loading.get(projectId) === loading;
+    const loading: Promise<ProjectLookup> = this.#load(projectId, now, isCurrent).finally(() => {
+      if (isCurrent()) this.#loading.delete(projectId);
     });
     this.#loading.set(projectId, loading);
     return loading;
   }
 
-  async #load(projectId: string, now: number): Promise<ProjectLookup> {
-    const cached = await readCachedConfig(this.#options.cache, projectId).catch(() => undefined);
-    if (cached) return this.#keep(projectId, cached, now);
+  async #load(projectId: string, now: number, isCurrent: () => boolean): Promise<ProjectLookup> {
     const { cache, postgres, ttlSeconds } = this.#options;
+    const cached = await readCachedConfig(cache, projectId).catch(() => undefined);
+    if (cached) return isCurrent() ? this.#keep(projectId, cached, now) : lookupOf(cached);
     const answer = await postgres.attempt(postgresTimeoutMs, (pool) => readProjectConfig(pool, projectId));
     if (answer) {
+      if (!isCurrent()) return lookupOf(answer.value);
       if (answer.value) void cacheConfig(cache, answer.value, ttlSeconds).catch(() => {});
       return this.#keep(projectId, answer.value, now);
     }

@@ -1,0 +1,136 @@
+import { announceProjectChange } from '@hqrelay/cache/project-config';
+import { createProject } from '@hqrelay/db/queries/projects';
+import { revokeProjectSecret, rotateProjectSecret } from '@hqrelay/db/queries/project-secrets';
+import { newId } from '@hqrelay/domain/ids';
+import { newSigningSecret } from '@hqrelay/domain/outbound-signing';
+import { parseSecretKeys, seal } from '@hqrelay/domain/secret-box';
+import { postWebhook } from '@hqrelay/testing/provider';
+import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startReceiverWorld, type ReceiverWorld } from './receiver-world.ts';
+
+let world: ReceiverWorld;
+
+beforeAll(async () => {
+  world = await startReceiverWorld();
+});
+
+afterAll(() => world.close());
+
+describe('within a second of its announcement, a receiver that knows the project', () => {
+  it('refuses a revoked secret', async () => {
+    const project = await knownProject();
+    const { rows } = await world.sql.query<{ id: string }>(
+      'select id from project_secrets where project_id = $1',
+      [project.id],
+    );
+    await revokeProjectSecret(world.sql, rows[0]!.id);
+    await expectWithinASecond(project, 401);
+  });
+
+  it('takes a rotated secret, and the old one until its overlap ends', async () => {
+    const project = await knownProject();
+    const rotated = { ...project, secret: newSigningSecret() };
+    await rotateProjectSecret(world.sql, {
+      projectId: project.id,
+      secret: sealed(rotated.secret),
+      overlapMs: 2_500,
+    });
+    await expectWithinASecond(rotated, 202);
+    expect((await postWebhook(world.url, project)).statusCode).toBe(202);
+    await waitFor(
+      'the old secret to expire',
+      async () => (await postWebhook(world.url, project)).statusCode === 401,
+    );
+    expect((await postWebhook(world.url, rotated)).statusCode).toBe(202);
+  });
+
+  it('refuses a disabled project, and takes it again when it is enabled', async () => {
+    const project = await knownProject();
+    await world.sql.query('update projects set enabled = false where id = $1', [project.id]);
+    await expectWithinASecond(project, 401);
+    await world.sql.query('update projects set enabled = true where id = $1', [project.id]);
+    await expectWithinASecond(project, 202);
+  });
+
+  it('owes webhooks to a new endpoint', async () => {
+    const project = await knownProject();
+    const { id } = await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/hook' });
+    await announceProjectChange(world.redis, project.id);
+    const announcedAt = performance.now();
+    await waitFor('a webhook that is owed to the endpoint', async () => {
+      const { body } = await postWebhook(world.url, project, { webhookId: newId() });
+      const row = (await world.logsOf(project.id, 'queued')).find((each) => each.id === body.id);
+      return row?.endpoint_ids.includes(id);
+    });
+    expect(performance.now() - announcedAt).toBeLessThan(1_000);
+  });
+
+  it('knows a project that did not exist before', async () => {
+    const project: SeededProject = { id: newId(), secret: newSigningSecret(), requireTimestamp: false };
+    expect((await postWebhook(world.url, project)).statusCode).toBe(401);
+    await createProject(world.sql, {
+      id: project.id,
+      provider: 'generic',
+      settings: {
+        name: 'new',
+        rateLimitPerMinute: null,
+        idempotencyTtlSeconds: 86_400,
+        onConflict: 'reject',
+        requireTimestamp: false,
+        enabled: true,
+      },
+      secret: sealed(project.secret),
+    });
+    await expectWithinASecond(project, 202);
+  });
+});
+
+describe('a webhook is owed to', () => {
+  it('the enabled endpoints whose event types it matches, as they are when it is accepted', async () => {
+    const project = await seedProject(world);
+    const add = async (eventTypes: string[]) =>
+      (await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/hook', eventTypes })).id;
+    const [all, payments, exact, orders, disabled] = [
+      await add([]),
+      await add(['payment.*', 'refund.*']),
+      await add(['payment.captured']),
+      await add(['order.*']),
+      await add([]),
+    ];
+    await world.sql.query('update endpoints set enabled = false where id = $1', [disabled]);
+    const owed = async (eventType: string) => {
+      const { body } = await postWebhook(world.url, project, {
+        webhookId: eventType,
+        headers: { 'x-event-type': eventType },
+      });
+      const row = (await world.logsOf(project.id, 'queued')).find((each) => each.id === body.id);
+      return new Set(row?.endpoint_ids);
+    };
+    expect(await owed('payment.captured')).toEqual(new Set([all, payments, exact]));
+    expect(await owed('order.paid')).toEqual(new Set([all, orders]));
+    expect(await owed('paymentx')).toEqual(new Set([all]));
+  });
+});
+
+/** A project that the receiver has just looked up. */
+async function knownProject(): Promise<SeededProject> {
+  const project = await seedProject(world);
+  expect((await postWebhook(world.url, project)).statusCode).toBe(202);
+  return project;
+}
+
+async function expectWithinASecond(project: SeededProject, statusCode: number): Promise<void> {
+  await announceProjectChange(world.redis, project.id);
+  await waitFor(
+    `answers ${statusCode}`,
+    async () => (await postWebhook(world.url, project, { webhookId: newId() })).statusCode === statusCode,
+    { timeoutMs: 1_000 },
+  );
+}
+
+function sealed(secret: string) {
+  const id = newId();
+  return { id, ...seal(parseSecretKeys(world.secretsKey), secret, `project_secrets:${id}`) };
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { postWebhook } from '@hqrelay/testing/provider';
+import { seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startReceiverWorld, type ReceiverWorld } from './receiver-world.ts';
+
+let world: ReceiverWorld;
+
+beforeAll(async () => {
+  world = await startReceiverWorld();
+});
+
+afterAll(() => world.close());
+
+describe('a project with a limit of 100 a minute', () => {
+  it('takes a hundred webhooks, and refuses the next until there is room', async () => {
+    const project = await seedProject(world, { rateLimitPerMinute: 100 });
+    const statusCodes = await Promise.all(
+      Array.from({ length: 130 }, async () => (await post(project)).statusCode),
+    );
+    expect(statusCodes.filter((code) => code === 202)).toHaveLength(100);
+    expect(statusCodes.filter((code) => code === 429)).toHaveLength(30);
+
+    const refused = await post(project);
+    expect(refused.statusCode).toBe(429);
+    expect(refused.body.error?.code).toBe('project.rate_limited');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50);
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    expect(await world.logsOf(project.id, 'queued')).toHaveLength(100);
+    const [row] = await world.waitForLogs(project.id, 'rate_limited', 31);
+    expect(await world.payloadOf(row!.id)).toBeUndefined();
+  });
+
+  it('counts any sixty seconds, not the minutes of the clock', async () => {
+    const project = await seedProject(world, { rateLimitPerMinute: 100 });
+    // Wherever a minute of the clock begins, these lie on both sides of it, or of no boundary at all.
+    await countAt(project, 40, -59_000);
+    await countAt(project, 40, -31_000);
+    await countAt(project, 19, -1_000);
+    expect((await post(project)).statusCode).toBe(202);
+    const refused = await post(project);
+    expect(refused.statusCode).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBe(1);
+  });
+
+  it('has room again for what has left the window, and no more', async () => {
+    const project = await seedProject(world, { rateLimitPerMinute: 100 });
+    await countAt(project, 3, -60_001);
+    await countAt(project, 97, -30_000);
+    const statusCodes = [];
+    for (let i = 0; i < 4; i += 1) statusCodes.push((await post(project)).statusCode);
+    expect(statusCodes).toEqual([202, 202, 202, 429]);
+    const retryAfter = Number((await post(project)).headers.get('retry-after'));
+    expect(retryAfter).toBeGreaterThanOrEqual(29);
+    expect(retryAfter).toBeLessThanOrEqual(30);
+  });
+
+  it('does not count those it refused', async () => {
+    const project = await seedProject(world, { rateLimitPerMinute: 100 });
+    await countAt(project, 100, -30_000);
+    for (let i = 0; i < 3; i += 1) expect((await post(project)).statusCode).toBe(429);
+    expect(await world.redis.zcard(rateLimitKey(project))).toBe(100);
+  });
+});
+
+describe('a duplicate', () => {
+  it('does not count, and is answered over the limit too', async () => {
+    const project = await seedProject(world, { rateLimitPerMinute: 2 });
+    const first = await post(project, 'evt_1');
+    for (let i = 0; i < 5; i += 1) expect((await post(project, 'evt_1')).statusCode).toBe(202);
+    expect((await post(project, 'evt_2')).statusCode).toBe(202);
+    expect((await post(project, 'evt_3')).statusCode).toBe(429);
+    const again = await post(project, 'evt_1');
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  it('does not count when Redis has forgotten it and Postgres knows it', async () => {
+    const project = await seedProject(world, { rateLimitPerMinute: 2 });
+    await post(project, 'evt_1');
+    await world.forgetInRedis(project.id);
+    expect((await post(project, 'evt_1')).headers.get('idempotent-replayed')).toBe('true');
+    expect((await post(project, 'evt_2')).statusCode).toBe(202);
+    expect((await post(project, 'evt_3')).statusCode).toBe(202);
+    expect((await post(project, 'evt_4')).statusCode).toBe(429);
+  });
+});
+
+it('a webhook that was refused for the limit is new when it comes again', async () => {
+  const project = await seedProject(world, { rateLimitPerMinute: 1 });
+  await post(project, 'evt_1');
+  expect((await post(project, 'evt_2')).statusCode).toBe(429);
+  expect(await world.redis.exists(`hqrelay:idempotency:{${project.id}}:evt_2`)).toBe(0);
+
+  await world.redis.del(rateLimitKey(project));
+  const later = await post(project, 'evt_2');
+  expect(later.statusCode).toBe(202);
+  expect(later.headers.get('idempotent-replayed')).toBeNull();
+});
+
+it('another project has a limit of its own', async () => {
+  const [one, other] = await Promise.all([
+    seedProject(world, { rateLimitPerMinute: 1 }),
+    seedProject(world, { rateLimitPerMinute: 1 }),
+  ]);
+  const statusCodes = [];
+  for (const project of [one, one, other]) statusCodes.push((await post(project)).statusCode);
+  expect(statusCodes).toEqual([202, 429, 202]);
+});
+
+it('an unlimited project takes what comes and counts nothing', async () => {
+  const project = await seedProject(world, { rateLimitPerMinute: null });
+  const statusCodes = await Promise.all(
+    Array.from({ length: 150 }, async () => (await post(project)).statusCode),
+  );
+  expect(new Set(statusCodes)).toEqual(new Set([202]));
+  expect(await world.redis.exists(rateLimitKey(project))).toBe(0);
+});
+
+function post(project: SeededProject, webhookId: string = randomUUID()) {
+  return postWebhook(world.url, project, { webhookId });
+}
+
+const rateLimitKey = (project: SeededProject) => `hqrelay:ratelimit:{${project.id}}`;
+
+/** Accounts for `count` webhooks of an earlier time. */
+async function countAt(project: SeededProject, count: number, offsetMs: number): Promise<void> {
+  const at = (await world.redisNow()) + offsetMs;
+  const members = Array.from({ length: count }, () => [at, randomUUID()]);
+  await world.redis.zadd(rateLimitKey(project), ...members.flat());
+}

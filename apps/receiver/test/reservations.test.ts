@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { newId } from '@hqrelay/domain/ids';
+import { postWebhook } from '@hqrelay/testing/provider';
+import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startReceiverWorld, type ReceiverWorld } from './receiver-world.ts';
+
+const body = '{"event":"payment.captured"}';
+let world: ReceiverWorld;
+
+beforeAll(async () => {
+  world = await startReceiverWorld();
+});
+
+afterAll(() => world.close());
+
+describe('a reservation that its receiver did not live to settle', () => {
+  it('is taken over by the provider’s retry after ten seconds, under the same id', async () => {
+    const project = await seedProject(world);
+    const id = await leaveBehind(project, 'P', { ageMs: 10_500 });
+    const answer = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    expect(answer.statusCode).toBe(202);
+    expect(answer.body.id).toBe(id);
+    expect(await world.logsOf(project.id, 'queued')).toMatchObject([{ id }]);
+    const again = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(again.text).toBe(answer.text);
+  });
+
+  it('is not taken over before: the retry is told to come again, and nothing is queued', async () => {
+    const project = await seedProject(world);
+    await leaveBehind(project, 'P', { ageMs: 0 });
+    const startedAt = performance.now();
+    const answer = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    expect(performance.now() - startedAt).toBeLessThan(2_500);
+    expect(answer.statusCode).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('1');
+    expect(answer.body.error?.code).toBe('webhook.undecided');
+    expect(await world.logsOf(project.id, 'queued')).toHaveLength(0);
+    await world.waitForLogs(project.id, 'failed_to_queue');
+  });
+
+  it('that is settled while a duplicate waits for it decides the duplicate’s answer', async () => {
+    const project = await seedProject(world);
+    const id = await leaveBehind(project, 'P', { ageMs: 0 });
+    const { asked } = await world.listenFor(key(project));
+    const waiting = postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    await asked;
+    await write(project, 'S', id, 0);
+    const answer = await waiting;
+    expect(answer.statusCode).toBe(202);
+    expect(answer.body.id).toBe(id);
+    expect(answer.headers.get('idempotent-replayed')).toBe('true');
+  });
+});
+
+describe('a webhook that nothing could take', () => {
+  it('is taken over at once by the provider’s retry, under the same id', async () => {
+    const project = await seedProject(world);
+    const id = await leaveBehind(project, 'F', { ageMs: 100 });
+    const answer = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    expect(answer.statusCode).toBe(202);
+    expect(answer.body.id).toBe(id);
+    expect(answer.headers.get('idempotent-replayed')).toBeNull();
+  });
+
+  it('gives way to another body under its id, which is another webhook', async () => {
+    const project = await seedProject(world);
+    const id = await leaveBehind(project, 'F', { ageMs: 100 });
+    const answer = await postWebhook(world.url, project, { webhookId: 'evt_1', body: '{"amount":2}' });
+    expect(answer.statusCode).toBe(202);
+    expect(answer.body.id).not.toBe(id);
+  });
+});
+
+describe('a Redis that has forgotten', () => {
+  it('does not let a duplicate through: Postgres knows it, and Redis knows it again', async () => {
+    const project = await seedProject(world);
+    const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    await world.forgetInRedis(project.id);
+    for (const _ of [1, 2]) {
+      const again = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+      expect(again.text).toBe(first.text);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+    }
+    await waitFor('Redis to know it', async () =>
+      (await world.redis.get(key(project)))?.startsWith(`S|${first.body.id}|`),
+    );
+    expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
+  });
+
+  it('does not hide a conflict', async () => {
+    const project = await seedProject(world);
+    await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    await world.forgetInRedis(project.id);
+    const other = await postWebhook(world.url, project, { webhookId: 'evt_1', body: '{"amount":2}' });
+    expect(other.statusCode).toBe(409);
+    const again = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  it('makes a webhook that shows no sign of life durable again, under its id and with one row', async () => {
+    const project = await seedProject(world);
+    await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/hook' });
+    const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    await world.forgetInRedis(project.id);
+    const again = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    const third = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    expect(third.text).toBe(first.text);
+    expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
+    await world.waitForLogs(project.id, 'duplicate', 2);
+  });
+});
+
+const key = (project: SeededProject) => `hqrelay:idempotency:{${project.id}}:evt_1`;
+
+/** What a receiver leaves in Redis that was killed, or that failed. Returns the id it had chosen. */
+async function leaveBehind(
+  project: SeededProject,
+  state: 'P' | 'F',
+  { ageMs }: { ageMs: number },
+): Promise<string> {
+  const id = newId();
+  await write(project, state, id, ageMs);
+  return id;
+}
+
+async function write(
+  project: SeededProject,
+  state: 'P' | 'F' | 'S',
+  id: string,
+  ageMs: number,
+): Promise<void> {
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  const at = (await world.redisNow()) - ageMs;
+  await world.redis.set(
+    key(project),
+    [state, id, sha256, state === 'P' ? newId() : '', at].join('|'),
+    'EX',
+    3_600,
+  );
+}

@@ -1,0 +1,85 @@
+import type { RunningServer } from '@hqrelay/services/running-server';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { Cache, type CacheState } from '../src/client.ts';
+
+describe('a Redis that comes and goes', () => {
+  let world: World;
+  let server: RunningServer;
+  let cache: Cache;
+  let states: CacheState[];
+
+  beforeAll(async () => {
+    world = await createWorld(inject('run'), { own: ['redis'] });
+    server = world.servers.redis as RunningServer;
+  });
+
+  afterAll(() => world?.close());
+
+  beforeEach(async () => {
+    states = [];
+    cache = new Cache({ url: world.redisUrl, name: 'test', onChange: (state) => states.push(state) });
+    cache.start();
+    await waitFor('Redis', () => cache.isUp);
+  });
+
+  afterEach(() => cache.close());
+
+  it('is skipped at once while it is frozen, after one command has waited 100 ms for it', async () => {
+    server.freeze();
+    const startedAt = performance.now();
+    expect(await ping()).toBeUndefined();
+    expect(performance.now() - startedAt).toBeLessThan(400);
+    expect(cache.state).toBe('down');
+    const again = performance.now();
+    for (let i = 0; i < 100; i += 1) expect(await ping()).toBeUndefined();
+    expect(performance.now() - again).toBeLessThan(300);
+    server.thaw();
+    await waitFor('Redis', () => cache.isUp);
+  });
+
+  it('is up again after it was frozen, though nobody asks for anything', async () => {
+    server.freeze();
+    await ping();
+    expect(states).toEqual(['up', 'down']);
+    server.thaw();
+    await waitFor('Redis', () => states.length === 3);
+    expect(states).toEqual(['up', 'down', 'up']);
+    expect(await ping()).toEqual({ value: 'PONG' });
+  });
+
+  it('is up again after a restart', async () => {
+    await server.stop();
+    await waitFor('the loss', () => cache.state === 'down');
+    expect(await ping()).toBeUndefined();
+    await server.start();
+    await waitFor('Redis', () => cache.isUp);
+    expect(await ping()).toEqual({ value: 'PONG' });
+  });
+
+  it('is waited for when it is not there yet', async () => {
+    await cache.close();
+    await server.stop();
+    cache = new Cache({ url: world.redisUrl, name: 'test', onChange: (state) => states.push(state) });
+    cache.start();
+    await waitFor('the first try', () => cache.state === 'down');
+    await server.start();
+    await waitFor('Redis', () => cache.isUp);
+  });
+
+  it('that refuses a command says so, and is not gone for it', async () => {
+    await expect(cache.attempt((redis) => redis.call('NO.SUCH.COMMAND'))).rejects.toThrow('unknown command');
+    expect(cache.isUp).toBe(true);
+  });
+
+  it('that cannot write counts as gone', async () => {
+    await cache.redis.config('SET', 'maxmemory', '1');
+    expect(await cache.attempt((redis) => redis.set('key', 'value'))).toBeUndefined();
+    expect(cache.state).toBe('down');
+    await cache.redis.config('SET', 'maxmemory', '0');
+    await waitFor('Redis', () => cache.isUp);
+  });
+
+  const ping = () => cache.attempt((redis) => redis.ping());
+});

@@ -1,0 +1,113 @@
+import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import { postWebhook } from '@hqrelay/testing/provider';
+import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
+import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+
+describe('fifty copies of one webhook at once', () => {
+  let world: World;
+  let receivers: AppProcess[];
+  let worker: AppProcess;
+  let endpoint: RecordingEndpoint;
+
+  beforeAll(async () => {
+    world = await createWorld(inject('run'));
+    endpoint = await startRecordingEndpoint();
+    const [one, other, started] = await Promise.all([
+      startApp('receiver', { env: world.env }),
+      startApp('receiver', { env: world.env }),
+      startApp('worker', { env: world.env }),
+    ]);
+    receivers = [one, other];
+    worker = started;
+    await Promise.all([one, other, started].map((app) => app.waitUntilReady()));
+  });
+
+  afterAll(async () => {
+    await Promise.all([...receivers, worker].map((app) => app.end()));
+    await endpoint.close();
+    await world.close();
+  });
+
+  it.each([
+    ['to one receiver', 1],
+    ['to two receivers', 2],
+  ])('%s are one queued row, forty-nine duplicates and one delivery', async (_name, count) => {
+    const project = await seedProject(world);
+    await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        postWebhook(receivers[index % count]!.url, project, { webhookId: 'evt_1' }),
+      ),
+    );
+
+    expect(new Set(answers.map((answer) => answer.statusCode))).toEqual(new Set([202]));
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    expect(answers.filter((answer) => answer.headers.get('idempotent-replayed') === null)).toHaveLength(1);
+    const rows = await rowsOf(project, 50);
+    const id = answers[0]?.body.id;
+    expect(rows.filter((row) => row.status === 'queued')).toMatchObject([{ id, duplicate_of: null }]);
+    const duplicates = rows.filter((row) => row.status === 'duplicate');
+    expect(duplicates).toHaveLength(49);
+    expect(new Set(duplicates.map((row) => row.duplicate_of))).toEqual(new Set([id]));
+    await expectOneDelivery(project);
+  });
+
+  it('without an id are one webhook by their body', async () => {
+    const project = await seedProject(world);
+    await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => postWebhook(receivers[index % 2]!.url, project)),
+    );
+    expect(new Set(answers.map((answer) => `${answer.statusCode} ${answer.text}`)).size).toBe(1);
+    await rowsOf(project, 50);
+    await expectOneDelivery(project);
+  });
+
+  it('of which half have another body are one webhook and conflicts', async () => {
+    const project = await seedProject(world);
+    await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        postWebhook(receivers[index % 2]!.url, project, {
+          webhookId: 'evt_1',
+          body: `{"amount":${index % 4 < 2 ? 1 : 2}}`,
+        }),
+      ),
+    );
+    const statusCodes = answers.map((answer) => answer.statusCode);
+    expect(statusCodes.filter((code) => code === 202).length).toBeGreaterThan(23);
+    expect(statusCodes.filter((code) => code === 409).length).toBeGreaterThan(23);
+    expect(statusCodes).toHaveLength(50);
+    const accepted = answers.filter((answer) => answer.statusCode === 202);
+    expect(new Set(accepted.map((answer) => answer.body.id)).size).toBe(1);
+    await rowsOf(project, 50);
+    await expectOneDelivery(project);
+  });
+
+  function rowsOf(project: SeededProject, count: number) {
+    return waitFor(`${count} rows`, async () => {
+      const { rows } = await world.sql.query<{ id: string; status: string; duplicate_of: string | null }>(
+        'select * from webhook_logs where project_id = $1',
+        [project.id],
+      );
+      return rows.length === count && rows;
+    });
+  }
+
+  /** One later webhook that has arrived shows that nothing of the earlier is on its way. */
+  async function expectOneDelivery(project: SeededProject) {
+    const requestsOf = () => endpoint.requests.filter((request) => request.path.endsWith(project.id));
+    await waitFor('a delivery', () => requestsOf().length > 0);
+    const marker = await postWebhook(receivers[0]!.url, project, {
+      webhookId: 'marker',
+      body: '{"event":"marker"}',
+    });
+    await waitFor('the marker', () =>
+      requestsOf().some((each) => each.headers['webhook-id'] === marker.body.id),
+    );
+    expect(requestsOf()).toHaveLength(2);
+  }
+});

@@ -1,0 +1,102 @@
+import { Agent, request } from 'node:http';
+import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import { signAsProvider } from '@hqrelay/testing/provider';
+import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
+import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+
+describe('SIGTERM under load', () => {
+  let world: World;
+  let endpoint: RecordingEndpoint;
+  let project: SeededProject;
+
+  beforeAll(async () => {
+    world = await createWorld(inject('run'));
+    endpoint = await startRecordingEndpoint();
+    project = await seedProject(world);
+    await seedEndpoint(world, project.id, { url: endpoint.url, retry: '1s,1s,1s,1s,1s' });
+  });
+
+  afterAll(async () => {
+    await endpoint.close();
+    await world.close();
+  });
+
+  it('resets nothing, exits 0, and every webhook that was answered 202 is delivered', async () => {
+    const start = async (app: 'receiver' | 'worker') => {
+      const started = await startApp(app, { env: world.env });
+      await started.waitUntilReady();
+      return started;
+    };
+    const [receiver, worker] = await Promise.all([start('receiver'), start('worker')]);
+    const load = startLoad(receiver, project);
+    await waitFor('some webhooks to be delivered', () => endpoint.requests.length > 100);
+
+    const codes = await Promise.all([worker.end('SIGTERM'), receiver.end('SIGTERM')]);
+    const { accepted, answers, failures } = await load.ended;
+    expect(codes).toEqual([0, 0]);
+    expect(failures).toEqual([]);
+    expect([...answers.keys()]).toEqual([202]);
+    expect(accepted.length).toBeGreaterThan(100);
+
+    const second = await start('worker');
+    await waitFor('every webhook to be delivered', () => {
+      const delivered = new Set(endpoint.requests.map((each) => each.headers['webhook-id']));
+      return accepted.every((id) => delivered.has(id));
+    });
+    const { rows } = await waitFor('the books to balance', async () => {
+      const books = await world.sql.query<{ state: string; count: number }>(
+        'select state, count(*)::int as count from delivery_status group by state',
+      );
+      return books.rows.length === 1 && books;
+    });
+    expect(rows).toEqual([{ state: 'delivered', count: accepted.length }]);
+    // A drained worker gives back what it has not begun, and records what it has ended.
+    expect(endpoint.requests).toHaveLength(accepted.length);
+    expect(await second.end('SIGTERM')).toBe(0);
+  });
+});
+
+/** Posts over connections that are kept, until the receiver does not listen any more. */
+function startLoad(receiver: AppProcess, project: SeededProject) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+  const accepted: string[] = [];
+  const answers = new Map<number, number>();
+  const failures: string[] = [];
+  let count = 0;
+  const sender = async () => {
+    for (;;) {
+      try {
+        const { statusCode, text } = await post(receiver.url, agent, project, `evt_${(count += 1)}`);
+        answers.set(statusCode, (answers.get(statusCode) ?? 0) + 1);
+        if (statusCode === 202) accepted.push((JSON.parse(text) as { id: string }).id);
+      } catch (error) {
+        const { code = String(error) } = error as NodeJS.ErrnoException;
+        if (code === 'ECONNREFUSED') return;
+        failures.push(code);
+      }
+    }
+  };
+  const ended = Promise.all(Array.from({ length: 20 }, sender)).then(() => {
+    agent.destroy();
+    return { accepted, answers, failures };
+  });
+  return { ended };
+}
+
+function post(url: string, agent: Agent, project: SeededProject, webhookId: string) {
+  const body = Buffer.from(JSON.stringify({ event: 'payment.captured', webhookId }));
+  const headers = { ...signAsProvider(project, body), 'x-webhook-id': webhookId };
+  return new Promise<{ statusCode: number; text: string }>((resolve, reject) => {
+    request(`${url}/v1/webhooks/${project.id}`, { method: 'POST', agent, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('end', () => resolve({ statusCode: response.statusCode ?? 0, text }));
+      response.on('error', reject);
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}

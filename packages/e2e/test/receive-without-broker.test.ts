@@ -1,0 +1,206 @@
+import type { RunningServer } from '@hqrelay/services/running-server';
+import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import { postWebhook } from '@hqrelay/testing/provider';
+import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
+import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+
+let world: World;
+let broker: RunningServer;
+let postgres: RunningServer;
+let receiver: AppProcess;
+let worker: AppProcess;
+let endpoint: RecordingEndpoint;
+let project: SeededProject;
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'), { own: ['rabbitmq', 'postgres'], durable: true });
+  broker = world.servers.rabbitmq as RunningServer;
+  postgres = world.servers.postgres as RunningServer;
+  endpoint = await startRecordingEndpoint();
+  [receiver, worker] = await Promise.all([
+    startApp('receiver', { env: world.env }),
+    startApp('worker', { env: world.env }),
+  ]);
+});
+
+afterAll(async () => {
+  await Promise.all([receiver?.end(), worker?.end()]);
+  await endpoint?.close();
+  await world?.close();
+});
+
+beforeEach(async () => {
+  for (const app of [receiver, worker]) {
+    await waitFor(
+      'all stores to be up',
+      async () => {
+        const response = await fetch(`${app.url}/health/ready`);
+        return ((await response.json()) as { status: string }).status === 'ready';
+      },
+      { timeoutMs: 30_000 },
+    );
+  }
+  project = await seedProject(world);
+  await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}`, retry: '1s,1s,1s' });
+  await postInTime('before');
+});
+
+describe('while the broker is away, a webhook is accepted in time through the outbox, and delivered once', () => {
+  it.each([
+    ['stopped', () => broker.kill(), () => broker.start()],
+    ['frozen', async () => broker.freeze(), async () => broker.thaw()],
+  ])('%s', { timeout: 90_000 }, async (_name, goAway, comeBack) => {
+    await goAway();
+    const ids = await Promise.all(Array.from({ length: 10 }, (_, i) => accept(`at once ${i}`)));
+    for (let i = 0; i < 20; i += 1) ids.push(await accept(`later ${i}`));
+    const again = await postInTime('later 0');
+    expect(again.body.id).toBe(ids[10]);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(await countOf('queued')).toBe(31);
+    const { rows } = await world.sql.query('select id from outbox where id = any($1)', [ids]);
+    expect(rows).toHaveLength(30);
+
+    await comeBack();
+    // Those of the first moment are in the broker as well as in the outbox, and may meet on the way: at least once.
+    await expectEachDeliveredOnce(31, { atLeastOnce: ids.slice(0, 10) });
+    expect((await world.sql.query('select from outbox')).rows).toEqual([]);
+    await waitFor('a webhook to go directly to the broker again', async () => {
+      const before = await confirms();
+      await accept(`direct ${before} ${performance.now()}`);
+      return (await confirms()) > before;
+    });
+  });
+});
+
+describe('while Postgres is away, a webhook is accepted in time, delivered, and has all its rows later', () => {
+  it.each([
+    ['stopped', () => postgres.stop(), () => postgres.start()],
+    ['frozen', async () => postgres.freeze(), async () => postgres.thaw()],
+  ])('%s', { timeout: 90_000 }, async (_name, goAway, comeBack) => {
+    await goAway();
+    const ids = await Promise.all(Array.from({ length: 10 }, (_, i) => accept(`at once ${i}`)));
+    for (let i = 0; i < 10; i += 1) ids.push(await accept(`later ${i}`));
+    expect((await postInTime('later 0')).headers.get('idempotent-replayed')).toBe('true');
+    await waitFor('deliveries', () => ids.every((id) => requestsOf(project).includes(id)));
+    await comeBack();
+    await expectEachDeliveredOnce(21);
+    await waitFor('the duplicate’s row', async () => (await countOf('duplicate')) === 1);
+  });
+});
+
+describe('while both are away', () => {
+  it(
+    'a webhook is refused with 503 in time, and its retry is accepted under one life',
+    { timeout: 90_000 },
+    async () => {
+      await Promise.all([broker.kill(), postgres.stop()]);
+      for (const webhookId of ['evt_1', 'evt_1', 'evt_2']) {
+        const refused = await postInTime(webhookId);
+        expect(refused.statusCode).toBe(503);
+        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+        expect(refused.body.error?.code).toBe('webhook.not_queued');
+      }
+      await Promise.all([broker.start(), postgres.start()]);
+      const accepted = await waitFor(
+        'the retry to be accepted',
+        async () => {
+          const answer = await postInTime('evt_1');
+          return answer.statusCode === 202 && answer;
+        },
+        { timeoutMs: 30_000 },
+      );
+      const { rows } = await waitFor('what was noted meanwhile', async () => {
+        const noted = await world.sql.query<{ duplicate_of: string }>(
+          `select distinct duplicate_of from webhook_logs
+         where project_id = $1 and webhook_id = 'evt_1' and status = 'failed_to_queue'`,
+          [project.id],
+        );
+        return noted.rows.length > 0 && noted;
+      });
+      expect(rows).toEqual([{ duplicate_of: accepted.body.id }]);
+      await expectEachDeliveredOnce(2);
+    },
+  );
+
+  it('a project that nobody has asked for is no reason for a 4xx', { timeout: 90_000 }, async () => {
+    const unheardOf = await seedProject(world);
+    await Promise.all([broker.kill(), postgres.stop()]);
+    await waitFor(
+      'the receiver to notice',
+      async () => (await fetch(`${receiver.url}/health/ready`)).status === 503,
+    );
+    const answer = await postWebhook(receiver.url, unheardOf, { webhookId: 'evt_1' });
+    expect(answer.statusCode).toBe(503);
+    expect(answer.body.error?.code).toBe('project.unavailable');
+    expect(answer.headers.get('retry-after')).toBe('1');
+    await Promise.all([broker.start(), postgres.start()]);
+    await waitFor(
+      'it to be accepted',
+      async () => (await postWebhook(receiver.url, unheardOf, { webhookId: 'evt_1' })).statusCode === 202,
+      { timeoutMs: 30_000 },
+    );
+  });
+});
+
+/** No answer takes longer than 2.5 s: senders give up at 3. */
+async function postInTime(webhookId: string) {
+  const startedAt = performance.now();
+  const answer = await postWebhook(receiver.url, project, { webhookId, body: `{"of":"${webhookId}"}` });
+  expect(performance.now() - startedAt).toBeLessThan(2_500);
+  return answer;
+}
+
+async function accept(webhookId: string): Promise<string> {
+  const answer = await postInTime(webhookId);
+  expect(answer.text).toMatch(/"queued"/);
+  expect(answer.statusCode).toBe(202);
+  expect(answer.headers.get('idempotent-replayed')).toBeNull();
+  return answer.body.id as string;
+}
+
+function requestsOf({ id }: SeededProject): string[] {
+  const requests = endpoint.requests.filter((each) => each.path.endsWith(id));
+  return requests.map((each) => String(each.headers['webhook-id']));
+}
+
+async function countOf(status: string): Promise<number> {
+  const { rows } = await world.sql.query(
+    'select from webhook_logs where project_id = $1 and status::text = $2',
+    [project.id, status],
+  );
+  return rows.length;
+}
+
+/** All that was accepted has one row, one attempt, and one request. */
+async function expectEachDeliveredOnce(
+  count: number,
+  { atLeastOnce = [] }: { atLeastOnce?: string[] } = {},
+): Promise<void> {
+  const { rows } = await waitFor(
+    'every webhook to be delivered and recorded',
+    async () => {
+      const owed = await world.sql.query<{ id: string; state: string; attempts: number }>(
+        'select webhook_log_id as id, state, attempts::int from delivery_status where project_id = $1',
+        [project.id],
+      );
+      return owed.rows.length >= count && owed.rows.every((row) => row.state === 'delivered') && owed;
+    },
+    { timeoutMs: 45_000 },
+  );
+  expect(rows).toHaveLength(count);
+  expect(await countOf('queued')).toBe(count);
+  const once = rows.filter((row) => !atLeastOnce.includes(row.id));
+  expect(once.filter((row) => row.attempts !== 1)).toEqual([]);
+  const requests = requestsOf(project);
+  expect([...new Set(requests)].sort()).toEqual(rows.map((row) => row.id).sort());
+  expect(requests.filter((id) => once.some((row) => row.id === id))).toHaveLength(once.length);
+}
+
+/** How many webhooks the broker has confirmed to the receiver. */
+async function confirms(): Promise<number> {
+  const metrics = await (await fetch(`${receiver.url}/metrics`)).text();
+  return Number(/^hqrelay_publish_confirm_seconds_count (\d+)$/m.exec(metrics)?.[1]);
+}

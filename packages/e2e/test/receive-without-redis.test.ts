@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import type { RunningServer } from '@hqrelay/services/running-server';
+import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import { postWebhook, type ProviderAnswer } from '@hqrelay/testing/provider';
+import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
+import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+
+describe('while Redis is', () => {
+  let world: World;
+  let redis: RunningServer;
+  let receiver: AppProcess;
+  let worker: AppProcess;
+  let endpoint: RecordingEndpoint;
+
+  beforeAll(async () => {
+    world = await createWorld(inject('run'), { own: ['redis'] });
+    redis = world.servers.redis as RunningServer;
+    endpoint = await startRecordingEndpoint();
+    [receiver, worker] = await Promise.all([
+      startApp('receiver', { env: world.env }),
+      startApp('worker', { env: world.env }),
+    ]);
+    await Promise.all([receiver.waitUntilReady(), worker.waitUntilReady()]);
+    await waitForRedis('up');
+  });
+
+  afterAll(async () => {
+    await Promise.all([receiver?.end(), worker?.end()]);
+    await endpoint?.close();
+    await world?.close();
+  });
+
+  describe.each([
+    ['stopped', () => redis.stop(), () => redis.start()],
+    ['frozen', async () => redis.freeze(), async () => redis.thaw()],
+  ])('%s', (_name, goAway, comeBack) => {
+    let project: SeededProject;
+    let limited: SeededProject;
+    const first = new Map<string, ProviderAnswer>();
+
+    const post = async (webhookId: string, body = `{"event":"payment.captured","of":"${webhookId}"}`) => {
+      const startedAt = performance.now();
+      const answer = await postWebhook(receiver.url, project, { webhookId, body });
+      expect(performance.now() - startedAt).toBeLessThan(2_500);
+      return answer;
+    };
+
+    beforeAll(async () => {
+      project = await seedProject(world);
+      limited = await seedProject(world, { rateLimitPerMinute: 3 });
+      await postWebhook(receiver.url, limited);
+      await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
+      first.set('before', await post('before'));
+      await waitFor('it to be recorded', async () => (await attempts()) === 1);
+      await goAway();
+    });
+
+    it('webhooks are accepted in time, and the rate limit is open', async () => {
+      for (const webhookId of ['a', 'b', 'c', 'd', 'e']) first.set(webhookId, await post(webhookId));
+      expect([...first.values()].map((answer) => answer.statusCode)).toEqual(Array(6).fill(202));
+      expect([...first.values()].some((answer) => answer.headers.has('idempotent-replayed'))).toBe(false);
+      expect(await postToLimited()).toEqual([202, 202, 202, 202, 202]);
+      await waitForRedis('down');
+    });
+
+    it('duplicates and conflicts are recognised', async () => {
+      for (const [webhookId, answer] of first) {
+        const again = await post(webhookId);
+        expect(again.text).toBe(answer.text);
+        expect(again.headers.get('idempotent-replayed')).toBe('true');
+      }
+      expect((await post('a', '{"another":"body"}')).statusCode).toBe(409);
+    });
+
+    it('fifty copies at once are one webhook', async () => {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => post('copies')));
+      expect(new Set(answers.map((answer) => `${answer.statusCode} ${answer.text}`)).size).toBe(1);
+      expect(answers[0]?.statusCode).toBe(202);
+      first.set('copies', answers[0] as ProviderAnswer);
+    });
+
+    it('and when it is back, all of this is known, and the rate limit closes again', async () => {
+      await comeBack();
+      await waitForRedis('up');
+      for (const [webhookId, answer] of first) {
+        for (const _ of [1, 2]) {
+          // What timed out may have run late, and reserved the id for ten seconds.
+          const again = await waitFor(`an answer to ${webhookId}`, async () => {
+            const given = await post(webhookId);
+            return given.statusCode !== 503 && given;
+          });
+          expect(again.text).toBe(answer.text);
+        }
+      }
+      expect((await post('a', '{"another":"body"}')).statusCode).toBe(409);
+      expect((await postToLimited()).at(-1)).toBe(429);
+    });
+
+    it('each was delivered once', async () => {
+      const accepted = [...first.values()].map((answer) => answer.body.id);
+      const { rows } = await world.sql.query<{ id: string }>(
+        "select id from webhook_logs where project_id = $1 and status = 'queued'",
+        [project.id],
+      );
+      expect(rows.map((row) => row.id)).toEqual(expect.arrayContaining(accepted));
+      await waitFor('every webhook to be delivered', async () => (await attempts()) === rows.length);
+      const delivered = endpoint.requests.filter((each) => each.path.endsWith(project.id));
+      expect(delivered).toHaveLength(rows.length);
+      expect(new Set(delivered.map((each) => each.headers['webhook-id']))).toEqual(
+        new Set(rows.map((row) => row.id)),
+      );
+    });
+
+    async function postToLimited(): Promise<number[]> {
+      const statusCodes = [];
+      for (let i = 0; i < 5; i += 1) {
+        const answer = await postWebhook(receiver.url, limited, { webhookId: randomUUID() });
+        statusCodes.push(answer.statusCode);
+      }
+      return statusCodes;
+    }
+
+    async function attempts(): Promise<number> {
+      const { rows } = await world.sql.query('select from delivery_attempts where project_id = $1', [
+        project.id,
+      ]);
+      return rows.length;
+    }
+  });
+
+  it('new, a webhook of before is known by Postgres at every later copy', async () => {
+    const project = await seedProject(world);
+    await seedEndpoint(world, project.id, { url: endpoint.url });
+    const before = await postWebhook(receiver.url, project, { webhookId: 'evt_1' });
+    await redis.stop();
+    await redis.start();
+    await waitForRedis('up');
+    // Redis has been given the scripts of a webhook that is new, and not yet those of one that is known elsewhere.
+    await postWebhook(receiver.url, project, { webhookId: 'evt_2', body: '{"n":2}' });
+    for (const _ of [1, 2, 3]) {
+      const again = await postWebhook(receiver.url, project, { webhookId: 'evt_1' });
+      expect(again.text).toBe(before.text);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+    }
+  });
+
+  /** As the receiver sees it. */
+  async function waitForRedis(state: string): Promise<void> {
+    await waitFor(`Redis to be ${state}`, async () => {
+      const response = await fetch(`${receiver.url}/health/ready`);
+      const { dependencies } = (await response.json()) as { dependencies: { redis: { state: string } } };
+      return dependencies.redis.state === state;
+    });
+  }
+});

@@ -1,0 +1,139 @@
+import { BrokerConnection, type ChannelUser } from '@hqrelay/queue/connection';
+import { auditQueue } from '@hqrelay/queue/topology';
+import type { RunningServer } from '@hqrelay/services/running-server';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import type { Channel, ChannelModel } from 'amqplib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+
+/** A user of the connection that can be told to fail, and remembers what became of its channels. */
+class RecordingUser implements ChannelUser {
+  readonly channels: Channel[] = [];
+  readonly models = new Set<ChannelModel>();
+  lostCount = 0;
+  beforeOpening: () => Promise<void> = async () => {};
+
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  async open(model: ChannelModel): Promise<Channel> {
+    await this.beforeOpening();
+    const channel = await model.createChannel();
+    this.channels.push(channel);
+    this.models.add(model);
+    return channel;
+  }
+
+  lost(): void {
+    this.lostCount += 1;
+  }
+}
+
+/** The broker closes the channel. */
+function killChannel(channel: Channel | undefined): void {
+  channel?.checkQueue('there is no such queue').catch(() => {});
+}
+
+describe('a connection to the broker', () => {
+  let world: World;
+  let broker: RunningServer;
+  let connection: BrokerConnection;
+  let one: RecordingUser;
+  let other: RecordingUser;
+
+  beforeAll(async () => {
+    world = await createWorld(inject('run'), { own: ['rabbitmq'] });
+    broker = world.servers.rabbitmq as RunningServer;
+  });
+
+  afterAll(() => world?.close());
+
+  beforeEach(() => {
+    connection = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });
+    one = new RecordingUser('one');
+    other = new RecordingUser('other');
+    connection.use(one);
+    connection.use(other);
+  });
+
+  afterEach(() => connection.stop());
+
+  const up = () => waitFor('the connection', () => connection.state === 'up');
+
+  it('opens a channel again that died alone, and no other', async () => {
+    connection.start();
+    await up();
+    killChannel(one.channels[0]);
+    await waitFor('a second channel', () => one.channels.length === 2);
+    expect(one.lostCount).toBe(1);
+    expect(other.channels).toHaveLength(1);
+    expect(one.models.size).toBe(1);
+    await one.channels[1]?.checkQueue(auditQueue);
+  });
+
+  it('begins anew when a channel cannot be opened again', async () => {
+    connection.start();
+    await up();
+    one.beforeOpening = async () => {
+      one.beforeOpening = async () => {};
+      throw new Error('not now');
+    };
+    killChannel(one.channels[0]);
+    await waitFor('a second connection', () => one.models.size === 2 && other.models.size === 2);
+    await up();
+    await one.channels.at(-1)?.checkQueue(auditQueue);
+  });
+
+  it('begins anew when a channel dies while others are being opened', async () => {
+    other.beforeOpening = async () => {
+      other.beforeOpening = async () => {};
+      killChannel(one.channels[0]);
+      await waitFor('the channel to die', () => one.lostCount === 1);
+    };
+    connection.start();
+    await waitFor('a second connection', () => one.models.size === 2);
+    await up();
+    for (const user of [one, other]) await user.channels.at(-1)?.checkQueue(auditQueue);
+  });
+
+  it('opens every channel again after a restart of the broker', async () => {
+    connection.start();
+    await up();
+    await broker.kill();
+    await waitFor(
+      'the loss',
+      () => connection.state === 'down' && one.lostCount === 1 && other.lostCount === 1,
+    );
+    expect(connection.detail).toBeTruthy();
+    await broker.start();
+    await up();
+    for (const user of [one, other]) await user.channels.at(-1)?.checkQueue(auditQueue);
+  });
+
+  it('ends a pull whose broker stops answering, and the message stays', async () => {
+    connection.start();
+    await up();
+    one.channels[0]?.sendToQueue(auditQueue, Buffer.from('kept'), { persistent: true });
+    await waitFor(
+      'the message',
+      async () => (await connection.queueDepths([auditQueue])).get(auditQueue) === 1,
+    );
+    const pulled = connection.pull(auditQueue, async () => {
+      broker.freeze();
+      throw new Error('the store went away');
+    });
+    await expect(pulled).rejects.toThrow('the store went away');
+    await broker.kill();
+    await broker.start();
+    await up();
+    const contents: string[] = [];
+    await waitFor('the message again', async () => {
+      await connection.pull(auditQueue, async (content) => void contents.push(content.toString()));
+      return contents.length > 0;
+    });
+    expect(contents).toEqual(['kept']);
+  });
+});

@@ -1,0 +1,156 @@
+import type { RunningServer } from '@hqrelay/services/running-server';
+import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import { postWebhook, type ProviderAnswer } from '@hqrelay/testing/provider';
+import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
+import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+
+describe('both apps, whose stores are restarted under them', () => {
+  let world: World;
+  let receiver: AppProcess;
+  let worker: AppProcess;
+  let endpoint: RecordingEndpoint;
+  let project: SeededProject;
+
+  beforeAll(async () => {
+    world = await createWorld(inject('run'), { own: ['postgres', 'redis', 'rabbitmq'], durable: true });
+    endpoint = await startRecordingEndpoint();
+    [receiver, worker] = await Promise.all([
+      startApp('receiver', { env: world.env }),
+      startApp('worker', { env: world.env }),
+    ]);
+    await Promise.all([receiver.waitUntilReady(), worker.waitUntilReady()]);
+    project = await seedProject(world);
+    await seedEndpoint(world, project.id, { url: endpoint.url, retry: '1s,1s,1s' });
+    await expectDelivered('before');
+  });
+
+  afterAll(async () => {
+    await Promise.all([receiver?.end(), worker?.end()]);
+    await endpoint?.close();
+    await world?.close();
+  });
+
+  it.each([
+    ['Redis', ['redis']],
+    ['Postgres', ['postgres']],
+    ['RabbitMQ', ['rabbitmq']],
+    ['all three at once', ['postgres', 'redis', 'rabbitmq']],
+  ] as const)('go on after a restart of %s, without one of their own', async (name, services) => {
+    const servers = services.map((service) => world.servers[service] as RunningServer);
+    const load = startLoad(receiver, project, name);
+    await waitFor('webhooks to be accepted', () => load.accepted.length > 20);
+    await Promise.all(servers.map((server) => server.kill()));
+    await Promise.all(servers.map((server) => server.start()));
+    const before = load.accepted.length;
+    await waitFor('webhooks to be accepted again', () => load.accepted.length > before + 20, {
+      timeoutMs: 30_000,
+    });
+    await load.stop();
+
+    await expectDelivered(`after ${name}`);
+    await waitFor('every accepted webhook to be delivered', () => {
+      const delivered = new Set(endpoint.requests.map((each) => each.headers['webhook-id']));
+      return load.accepted.every((id) => delivered.has(id));
+    });
+    expect(load.slowestMs).toBeLessThan(2_500);
+    expect(load.refused.filter((code) => code !== 503)).toEqual([]);
+    await Promise.all([expectAllUp(receiver), expectAllUp(worker)]);
+  });
+
+  it('consume again from a queue that was deleted under them', async () => {
+    const { origin, username, password } = new URL(world.rabbitmqManagementUrl);
+    const response = await fetch(`${origin}/api/queues/%2F/hqrelay.webhooks`, {
+      method: 'DELETE',
+      headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
+    });
+    expect(response.status).toBe(204);
+    await expectDelivered('after the queue was deleted');
+  });
+
+  it('have every accepted webhook in the tables, once, and nothing waiting', async () => {
+    const { rows } = await waitFor('the books to balance', async () => {
+      const books = await world.sql.query<{ state: string; count: number }>(
+        'select state, count(*)::int as count from delivery_status group by state',
+      );
+      return books.rows.every((row) => row.state === 'delivered') && books;
+    });
+    const delivered = new Set(endpoint.requests.map((each) => each.headers['webhook-id']));
+    expect(rows).toEqual([{ state: 'delivered', count: delivered.size }]);
+  });
+
+  it('end with exit code 0', async () => {
+    expect(await Promise.all([receiver.end(), worker.end()])).toEqual([0, 0]);
+  });
+
+  async function expectDelivered(webhookId: string): Promise<void> {
+    const answer = await waitFor(
+      'a webhook to be accepted',
+      async () => {
+        const given = await postWebhook(receiver.url, project, { webhookId });
+        return given.statusCode === 202 && given;
+      },
+      { timeoutMs: 30_000 },
+    );
+    await waitFor(
+      'it to be delivered',
+      () => endpoint.requests.some((each) => each.headers['webhook-id'] === answer.body.id),
+      { timeoutMs: 30_000 },
+    );
+  }
+
+  async function expectAllUp(app: AppProcess): Promise<void> {
+    await waitFor(
+      'all its stores to be up',
+      async () => {
+        const response = await fetch(`${app.url}/health/ready`);
+        return ((await response.json()) as { status: string }).status === 'ready';
+      },
+      { timeoutMs: 30_000 },
+    );
+  }
+});
+
+/** Posts one webhook after the other, four at a time, and each again until it is accepted, as providers do. */
+function startLoad(receiver: AppProcess, project: SeededProject, name: string) {
+  const accepted: string[] = [];
+  const refused: number[] = [];
+  let slowestMs = 0;
+  let stopped = false;
+  let count = 0;
+  const post = async (webhookId: string): Promise<ProviderAnswer> => {
+    const startedAt = performance.now();
+    const answer = await postWebhook(receiver.url, project, { webhookId });
+    slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+    return answer;
+  };
+  const sender = async () => {
+    while (!stopped) {
+      const webhookId = `${name} ${(count += 1)}`;
+      const answer = await waitFor(
+        'a webhook to be accepted',
+        async () => {
+          const given = await post(webhookId);
+          if (given.statusCode !== 202) refused.push(given.statusCode);
+          return given.statusCode === 202 && given;
+        },
+        { timeoutMs: 30_000 },
+      );
+      accepted.push(answer.body.id as string);
+    }
+  };
+  const ended = Promise.all(Array.from({ length: 4 }, sender));
+  return {
+    accepted,
+    refused,
+    get slowestMs() {
+      return slowestMs;
+    },
+    stop: async () => {
+      stopped = true;
+      await ended;
+    },
+  };
+}
