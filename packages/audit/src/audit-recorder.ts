@@ -9,6 +9,8 @@ import { storeRows } from './store-rows.ts';
 export type RecordOutcome =
   /** Committed in Postgres. */
   | 'stored'
+  /** An attempt that somebody else made too and recorded first: Postgres has that row. */
+  | 'overtaken'
   /** Confirmed by the broker; written to Postgres when it is back. */
   | 'spilled'
   /** Neither store has it. */
@@ -52,9 +54,7 @@ export class AuditRecorder {
 
   /** Resolves when the row is durable, or when nothing could take it. Never rejects. */
   record(row: AuditRow): Promise<RecordOutcome> {
-    const bytes =
-      512 +
-      (row.kind === 'webhook' ? (row.payload?.payload.length ?? 0) + (row.outbox?.message.length ?? 0) : 0);
+    const bytes = bytesOf(row);
     if (this.#bytesWaiting + bytes > bytesWaitingMax) return Promise.resolve('unavailable');
     this.#bytesWaiting += bytes;
     return new Promise((resolve) => {
@@ -122,10 +122,10 @@ export class AuditRecorder {
   }
 
   async #settled(outcome: Awaited<ReturnType<typeof storeRows>>[number]): Promise<RecordOutcome> {
-    if (outcome.kind === 'stored') return 'stored';
-    const reason = outcome.reason ?? 'unknown';
-    const parked = await parkRow(this.#options.publisher, outcome.row, reason);
-    if (parked) this.#options.onParked(outcome.row, reason);
+    if (outcome.kind !== 'unstorable') return outcome.kind;
+    const { row, reason } = outcome;
+    const parked = await parkRow(this.#options.publisher, row, reason);
+    if (parked) this.#options.onParked(row, reason);
     return parked ? 'spilled' : 'unavailable';
   }
 
@@ -138,6 +138,14 @@ export class AuditRecorder {
     this.#options.onSpilled(rows.length);
     return batch.map((waiting) => (isSpillable(waiting.row) ? 'spilled' : 'unavailable'));
   }
+}
+
+/** About as much memory as it takes; what is only text counts by its characters. */
+function bytesOf(row: AuditRow): number {
+  if (row.kind === 'attempt') return 512 + (row.attempt.responseBody?.length ?? 0);
+  const { payload, outbox } = row;
+  const headersLength = payload?.headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  return 512 + (payload?.payload.length ?? 0) + (headersLength ?? 0) + (outbox?.message.length ?? 0);
 }
 
 /** A row of the outbox is there because the broker could not take its message. */

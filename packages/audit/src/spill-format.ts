@@ -25,8 +25,18 @@ type SpilledRow =
       payload: null | { payload: number; headers: [string, string][]; query: string };
     });
 
-/** Throws when the bytes are not what `encodeSpill` writes. */
-export function decodeSpill(content: Buffer): AuditRow[] {
+export type DecodedSpill = { kind: 'spill'; rows: AuditRow[] } | { kind: 'unreadable'; reason: string };
+
+/** Never throws: bytes that `encodeSpill` does not write say why. */
+export function decodeSpill(content: Buffer): DecodedSpill {
+  try {
+    return { kind: 'spill', rows: readSpill(content) };
+  } catch (error) {
+    return { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function readSpill(content: Buffer): AuditRow[] {
   const jsonEnd = 4 + content.readUInt32BE(0);
   const { v, rows } = JSON.parse(content.toString('utf8', 4, jsonEnd)) as { v: number; rows: SpilledRow[] };
   if (v !== 1) throw new Error(`spilled rows of version ${v}`);

@@ -3,7 +3,11 @@ import { appendAudit, timeOfRow, type AuditRow } from '@hqrelay/db/queries/appen
 import { ensurePartition } from '@hqrelay/db/queries/partitions';
 import type pg from 'pg';
 
-export type StoreOutcome = { row: AuditRow; kind: 'stored' | 'unstorable'; reason?: string };
+export type StoreOutcome =
+  | { row: AuditRow; kind: 'stored' }
+  /** The attempt has a row already, written by somebody else who made it. */
+  | { row: AuditRow; kind: 'overtaken' }
+  | { row: AuditRow; kind: 'unstorable'; reason: string };
 
 const noPartition = '23514';
 
@@ -13,8 +17,11 @@ const noPartition = '23514';
  */
 export async function storeRows(pool: pg.Pool, rows: readonly AuditRow[]): Promise<StoreOutcome[]> {
   try {
-    await appendAudit(pool, rows);
-    return rows.map((row) => ({ row, kind: 'stored' }));
+    const overtaken = await appendAudit(pool, rows);
+    return rows.map((row) => ({
+      row,
+      kind: row.kind === 'attempt' && overtaken.has(row.attempt.id) ? 'overtaken' : 'stored',
+    }));
   } catch (error) {
     if (isConnectionError(error)) throw error;
     if ((error as { code?: string }).code === noPartition && (await madePartitions(pool, rows))) {

@@ -30,7 +30,14 @@ describe('a batch of audit rows', () => {
     const endpointIds = [newId(), newId()];
     const webhook = webhookRow(
       { endpointIds, reason: 'why', duplicateOf: newId(), payloadBytes: 5 },
-      { payload: Buffer.from('hello'), headers: [['X-A', '1'], ['x-a', '2']], query: '?a=b' },
+      {
+        payload: Buffer.from('hello'),
+        headers: [
+          ['X-A', '1'],
+          ['x-a', '2'],
+        ],
+        query: '?a=b',
+      },
     );
     const attempt = attemptRow(webhook.log, { nextAttemptAt: 1_900_000_000_123 });
     await appendAudit(app, [webhook, attempt]);
@@ -55,7 +62,10 @@ describe('a batch of audit rows', () => {
       {
         id: webhook.log.id,
         payload: Buffer.from('hello'),
-        headers: [['X-A', '1'], ['x-a', '2']],
+        headers: [
+          ['X-A', '1'],
+          ['x-a', '2'],
+        ],
         query: '?a=b',
         received_at: new Date(timeOfId(webhook.log.id)),
       },
@@ -118,7 +128,7 @@ describe('a batch of audit rows', () => {
     const { rows: messages } = await app.query<{ message: Buffer }>(
       `select message from outbox where routing_key = 'bytes' order by seq`,
     );
-    const given = webhooks.flatMap((webhook) => ('outbox' in webhook ? [webhook.outbox.message] : []));
+    const given = webhooks.flatMap((webhook) => (webhook.outbox ? [webhook.outbox.message] : []));
     expect(messages.map((row) => row.message.equals(given.shift()!))).toEqual([true, true, true, true]);
   });
 
@@ -185,7 +195,10 @@ describe('an attempt', () => {
     await appendAudit(app, [webhook, first]);
     await appendAudit(app, [attemptRow(webhook.log, { error: 'second', status: 'delivered' })]);
     await Promise.all([
-      appendAudit(app, [attemptRow(webhook.log, { attemptNum: 2 }), attemptRow(webhook.log, { attemptNum: 2 })]),
+      appendAudit(app, [
+        attemptRow(webhook.log, { attemptNum: 2 }),
+        attemptRow(webhook.log, { attemptNum: 2 }),
+      ]),
       appendAudit(app, [attemptRow(webhook.log, { attemptNum: 2 })]),
     ]);
     const { rows } = await app.query(

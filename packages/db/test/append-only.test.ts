@@ -22,9 +22,11 @@ const changes = [
   [
     'INSERT ... ON CONFLICT DO UPDATE',
     (table: string) => {
-      const time = { webhook_logs: 'received_at', delivery_attempts: 'attempted_at', replays: 'requested_at' }[
-        table.replace(/_\d{4}_\d{2}$/, '')
-      ];
+      const time = {
+        webhook_logs: 'received_at',
+        delivery_attempts: 'attempted_at',
+        replays: 'requested_at',
+      }[table.replace(/_\d{4}_\d{2}$/, '')];
       return `insert into ${table} select * from ${table} on conflict (id, ${time}) do update set id = excluded.id`;
     },
   ],

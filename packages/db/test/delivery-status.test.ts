@@ -193,7 +193,8 @@ describe('delivery_status', () => {
 
   it('reads no partition of other months for a query within one, later attempts aside', async () => {
     const now = new Date();
-    const monthStart = (months: number) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1));
+    const monthStart = (months: number) =>
+      new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1));
     for (const months of [-3, -2, -1, 1, 2]) await ensurePartition(app, monthStart(months).getTime());
     const webhooks = [-3, -2, -1, 0].map((months) =>
       webhookRow({ id: newId(monthStart(months).getTime() + 12 * 3_600_000) }),
@@ -211,9 +212,13 @@ describe('delivery_status', () => {
       rows
         .map((row) => row['QUERY PLAN'])
         .filter((line) => !line.includes('never executed'))
-        .flatMap((line) => line.match(/\b(?:webhook_logs|delivery_attempts|webhook_payloads)_\d{4}_\d{2}\b/) ?? []),
+        .flatMap(
+          (line) => line.match(/\b(?:webhook_logs|delivery_attempts|webhook_payloads)_\d{4}_\d{2}\b/) ?? [],
+        ),
     );
-    expect([...read].filter((name) => name.startsWith('webhook_logs'))).toEqual([`webhook_logs_${suffix(-1)}`]);
+    expect([...read].filter((name) => name.startsWith('webhook_logs'))).toEqual([
+      `webhook_logs_${suffix(-1)}`,
+    ]);
     expect(read).toContain(`delivery_attempts_${suffix(-1)}`);
     expect(read).not.toContain(`delivery_attempts_${suffix(-2)}`);
     expect(read).not.toContain(`delivery_attempts_${suffix(-3)}`);

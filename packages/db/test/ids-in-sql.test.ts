@@ -20,7 +20,9 @@ it('SQL derives the same delivery id as the apps', async () => {
      from unnest($1::uuid[], $2::uuid[]) with ordinality as pair (webhook, endpoint, place) order by place`,
     [pairs.map(([webhook]) => webhook), pairs.map(([, endpoint]) => endpoint)],
   );
-  expect(rows.map((row) => row.id)).toEqual(pairs.map(([webhook, endpoint]) => deliveryId(webhook, endpoint)));
+  expect(rows.map((row) => row.id)).toEqual(
+    pairs.map(([webhook, endpoint]) => deliveryId(webhook, endpoint)),
+  );
 });
 
 it('SQL reads the same time out of an id as the apps, to the millisecond', async () => {

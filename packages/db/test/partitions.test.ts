@@ -88,10 +88,7 @@ describe('the partitions', () => {
     await client.query('select hqrelay_ensure_partition($1)', [at]);
     await client.end();
 
-    await appendAudit(app, [
-      webhookRow({ id: newId(start) }),
-      webhookRow({ id: newId(end - 1) }),
-    ]);
+    await appendAudit(app, [webhookRow({ id: newId(start) }), webhookRow({ id: newId(end - 1) })]);
 
     await expect(appendAudit(app, [webhookRow({ id: newId(start - 1) })])).rejects.toMatchObject({
       code: '23514',

@@ -93,16 +93,20 @@ on conflict do nothing`;
 
 /**
  * Commits the rows, all or none; one that is there already stays as it is. Each kind is one statement and one
- * transaction of its own. Throws what Postgres says.
+ * transaction of its own. Returns the ids of attempts that have a row of another id already: somebody else made the same
+ * attempt. Throws what Postgres says.
  */
-export async function appendAudit(pool: pg.Pool, rows: readonly AuditRow[]): Promise<void> {
+export async function appendAudit(pool: pg.Pool, rows: readonly AuditRow[]): Promise<ReadonlySet<string>> {
   const webhooks = rows.filter((row) => row.kind === 'webhook');
   const attempts = rows.filter((row) => row.kind === 'attempt');
-  await Promise.all([
+  const [overtaken] = await Promise.all([
+    attempts.length > 0 ? appendAttempts(pool, attempts) : noIds,
     webhooks.length > 0 ? appendWebhooks(pool, webhooks) : undefined,
-    attempts.length > 0 ? appendAttempts(pool, attempts) : undefined,
   ]);
+  return overtaken;
 }
+
+const noIds: ReadonlySet<string> = new Set();
 
 async function appendWebhooks(
   pool: pg.Pool,
@@ -141,9 +145,18 @@ async function appendWebhooks(
 async function appendAttempts(
   pool: pg.Pool,
   rows: readonly Extract<AuditRow, { kind: 'attempt' }>[],
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
   const facts = rows.map(({ attempt }) => storable({ ...attempt, attemptedAt: timeOfId(attempt.id) }));
-  await pool.query(insertAttempts, [`[${facts.join()}]`]);
+  const { rowCount } = await pool.query(insertAttempts, [`[${facts.join()}]`]);
+  if (rowCount === rows.length) return noIds;
+  // Some were there: these very rows, written before, or those of somebody who made the same attempt.
+  const ids = rows.map(({ attempt }) => attempt.id);
+  const there = await pool.query<{ id: string }>(
+    'select id from delivery_attempts where id = any($1::uuid[])',
+    [ids],
+  );
+  const written = new Set(there.rows.map((row) => row.id));
+  return new Set(ids.filter((id) => !written.has(id)));
 }
 
 /**

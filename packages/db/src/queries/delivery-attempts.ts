@@ -6,6 +6,7 @@ export type DeliveryHistory = {
   /** The highest attempt that has a row; 0 when there is none. */
   lastAttemptNum: number;
   lastStatus: 'delivered' | 'failed' | 'dead_lettered' | null;
+  lastError: string | null;
   /** ms since epoch. */
   nextAttemptAt: number | null;
 };
@@ -20,9 +21,10 @@ export async function readDeliveryHistory(
   const { rows } = await pool.query<{
     attempt_num: number;
     status: 'delivered' | 'failed' | 'dead_lettered';
+    error: string | null;
     next_attempt_at: Date | null;
   }>(
-    `select attempt_num, status, next_attempt_at from delivery_attempts
+    `select attempt_num, status, error, next_attempt_at from delivery_attempts
      where webhook_log_id = $1 and delivery_id = $2 and attempted_at >= $3
      order by attempt_num desc`,
     [delivery.webhookLogId, delivery.deliveryId, new Date(delivery.receivedAt - oneHourMs)],
@@ -32,6 +34,7 @@ export async function readDeliveryHistory(
     finished: rows.some((row) => row.status !== 'failed'),
     lastAttemptNum: last?.attempt_num ?? 0,
     lastStatus: last?.status ?? null,
+    lastError: last?.error ?? null,
     nextAttemptAt: last?.next_attempt_at?.getTime() ?? null,
   };
 }

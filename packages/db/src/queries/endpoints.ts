@@ -17,6 +17,10 @@ export type Endpoint = {
   forwardCredentials: boolean;
   /** Whether it has fixed headers, which are sealed. */
   hasHeaders: boolean;
+  /** Whether its certificate is checked against authorities of its own. */
+  hasCa: boolean;
+  /** Whether we show it a client certificate, which is sealed. */
+  hasClientCertificate: boolean;
   createdAt: Date;
 };
 
@@ -27,6 +31,11 @@ export type EndpointSettings = Pick<
   /** Both or neither are null. */
   sealedHeaders: string | null;
   headersKeyId: string | null;
+  /** PEM. */
+  caCertificates: string | null;
+  /** Both or neither are null. */
+  sealedClientCertificate: string | null;
+  clientCertificateKeyId: string | null;
 };
 
 export type EndpointChanges = Partial<
@@ -36,6 +45,7 @@ export type EndpointChanges = Partial<
 const endpoint = `id, project_id as "projectId", url, event_types as "eventTypes", retry_schedule as "retrySchedule",
   timeout_ms as "timeoutMs", enabled, disabled_reason as "disabledReason", paused, ordering_key as "orderingKey",
   on_dead_letter as "onDeadLetter", forward_credentials as "forwardCredentials", sealed_headers is not null as "hasHeaders",
+  ca_certificates is not null as "hasCa", sealed_client_certificate is not null as "hasClientCertificate",
   created_at as "createdAt"`;
 
 const changeColumns: Readonly<Record<keyof EndpointChanges, string>> = {
@@ -47,6 +57,9 @@ const changeColumns: Readonly<Record<keyof EndpointChanges, string>> = {
   forwardCredentials: 'forward_credentials',
   sealedHeaders: 'sealed_headers',
   headersKeyId: 'headers_key_id',
+  caCertificates: 'ca_certificates',
+  sealedClientCertificate: 'sealed_client_certificate',
+  clientCertificateKeyId: 'client_certificate_key_id',
   enabled: 'enabled',
   disabledReason: 'disabled_reason',
   paused: 'paused',
@@ -61,10 +74,10 @@ export async function addEndpoint(
   const { rowCount } = await pool.query(
     `with endpoint as (
        insert into endpoints (id, project_id, url, event_types, retry_schedule, timeout_ms, ordering_key, forward_credentials,
-         sealed_headers, headers_key_id)
-       select $1, id, $3, $4, $5, $6, $7, $8, $9, $10 from projects where id = $2 returning id
+         sealed_headers, headers_key_id, ca_certificates, sealed_client_certificate, client_certificate_key_id)
+       select $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 from projects where id = $2 returning id
      )
-     insert into endpoint_secrets (id, endpoint_id, sealed, key_id) select $11, id, $12, $13 from endpoint`,
+     insert into endpoint_secrets (id, endpoint_id, sealed, key_id) select $14, id, $15, $16 from endpoint`,
     [
       id,
       projectId,
@@ -76,6 +89,9 @@ export async function addEndpoint(
       settings.forwardCredentials,
       settings.sealedHeaders,
       settings.headersKeyId,
+      settings.caCertificates,
+      settings.sealedClientCertificate,
+      settings.clientCertificateKeyId,
       secret.id,
       secret.sealed,
       secret.keyId,
@@ -93,17 +109,15 @@ export async function listEndpoints(pool: pg.Pool, projectId?: string): Promise<
   return rows;
 }
 
-/** What a request to one endpoint takes: its sealed headers and active secrets too, newest first. Null when there is none. */
-export async function readEndpoint(
-  pool: pg.Pool,
-  endpointId: string,
-): Promise<
-  (Endpoint & { sealedHeaders: string | null; headersKeyId: string | null; secrets: SealedRow[] }) | null
-> {
-  const { rows } = await pool.query<
-    Endpoint & { sealedHeaders: string | null; headersKeyId: string | null; secrets: SealedRow[] }
-  >(
-    `select ${endpoint}, sealed_headers as "sealedHeaders", headers_key_id as "headersKeyId", (
+/** An endpoint with all that a request to it takes, sealed; its active secrets newest first. */
+export type WholeEndpoint = Endpoint & EndpointSettings & { secrets: SealedRow[] };
+
+/** Null when there is none. */
+export async function readEndpoint(pool: pg.Pool, endpointId: string): Promise<WholeEndpoint | null> {
+  const { rows } = await pool.query<WholeEndpoint>(
+    `select ${endpoint}, sealed_headers as "sealedHeaders", headers_key_id as "headersKeyId",
+     ca_certificates as "caCertificates", sealed_client_certificate as "sealedClientCertificate",
+     client_certificate_key_id as "clientCertificateKeyId", (
        select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'keyId', s.key_id, 'sealed', s.sealed)
          order by s.created_at desc, s.id desc), '[]')
        from endpoint_secrets s where s.endpoint_id = endpoints.id and (s.expires_at is null or s.expires_at > now())

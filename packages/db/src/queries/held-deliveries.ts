@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { inTransaction } from '../in-transaction.ts';
 
 export type HoldReason = 'delay' | 'paused' | 'disabled' | 'order' | 'breaker';
 
@@ -14,11 +15,16 @@ export type HeldDelivery = {
   message: Buffer;
 };
 
-/** Commits a delivery that waits. One that is held already stays as it is: a redelivered message holds it once. */
+/**
+ * Commits a delivery that waits; a redelivered message holds it once. The last wait counts, and where the delivery's release
+ * from the one before is being committed just now, this waits for that: else both would be gone.
+ */
 export async function holdDelivery(pool: pg.Pool, held: HeldDelivery, now: number): Promise<void> {
   await pool.query(
     `insert into held_deliveries (delivery_id, webhook_log_id, endpoint_id, ordering_key, reason, due_at, held_at, queue, message)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (delivery_id) do nothing`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     on conflict (delivery_id) do update set ordering_key = excluded.ordering_key, reason = excluded.reason,
+       due_at = excluded.due_at, held_at = excluded.held_at, queue = excluded.queue, message = excluded.message`,
     [
       held.deliveryId,
       held.webhookLogId,
@@ -43,9 +49,7 @@ export async function releaseHeld(
   options: { now: number; limit: number },
   publish: (held: { deliveryId: string; queue: string; message: Buffer }) => Promise<boolean>,
 ): Promise<number> {
-  const client = await pool.connect();
-  try {
-    await client.query('begin');
+  return inTransaction(pool, async (client) => {
     const { rows } = await client.query<{ delivery_id: string; queue: string; message: Buffer }>(
       `select h.delivery_id, h.queue, h.message
        from held_deliveries h left join endpoints e on e.id = h.endpoint_id
@@ -61,13 +65,8 @@ export async function releaseHeld(
     if (released.length > 0) {
       await client.query('delete from held_deliveries where delivery_id = any($1::uuid[])', [released]);
     }
-    await client.query('commit');
-    client.release();
     return released.length;
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+  });
 }
 
 /** How many deliveries are held, by reason. */

@@ -1,11 +1,15 @@
 import type pg from 'pg';
+import { inTransaction } from '../in-transaction.ts';
 import type { OutboxRow } from './append-audit.ts';
 
-/** Commits messages the broker did not take. A copy of one that waits already changes nothing. */
+/**
+ * Commits a message the broker did not take. A copy of one that waits already is one row with it; where that one is just
+ * leaving, this waits until it has left: it may have been published and worked on, and come again.
+ */
 export async function insertOutbox(pool: pg.Pool, row: OutboxRow): Promise<void> {
   await pool.query(
     `insert into outbox (id, exchange, routing_key, message, created_at) values ($1, $2, $3, $4, now())
-     on conflict do nothing`,
+     on conflict (id) do update set message = excluded.message`,
     [row.id, row.exchange, row.routingKey, row.message],
   );
 }
@@ -19,18 +23,17 @@ export async function drainOutbox(
   limit: number,
   publish: (row: OutboxRow) => Promise<boolean>,
 ): Promise<number> {
-  const client = await pool.connect();
-  try {
-    await client.query('begin');
+  return inTransaction(pool, async (client) => {
     const lock = await client.query<{ taken: boolean }>(
       "select pg_try_advisory_xact_lock(hashtext('hqrelay_outbox')) as taken",
     );
-    const { rows } = lock.rows[0]?.taken
-      ? await client.query<{ id: string; exchange: string; routing_key: string; message: Buffer }>(
-          'select id, exchange, routing_key, message from outbox order by seq limit $1',
-          [limit],
-        )
-      : { rows: [] };
+    if (!lock.rows[0]?.taken) return 0;
+    const { rows } = await client.query<{
+      id: string;
+      exchange: string;
+      routing_key: string;
+      message: Buffer;
+    }>('select id, exchange, routing_key, message from outbox order by seq limit $1 for update', [limit]);
     const outcomes = await Promise.all(
       rows.map((row) =>
         publish({ id: row.id, exchange: row.exchange, routingKey: row.routing_key, message: row.message }),
@@ -38,13 +41,8 @@ export async function drainOutbox(
     );
     const left = rows.filter((_, index) => outcomes[index]).map((row) => row.id);
     if (left.length > 0) await client.query('delete from outbox where id = any($1::uuid[])', [left]);
-    await client.query('commit');
-    client.release();
     return left.length;
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+  });
 }
 
 /** How many messages wait in the outbox. */

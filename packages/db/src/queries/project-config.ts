@@ -18,6 +18,8 @@ select jsonb_build_object(
       'retrySchedule', e.retry_schedule, 'timeoutMs', e.timeout_ms, 'enabled', e.enabled, 'disabledReason', e.disabled_reason,
       'paused', e.paused, 'orderingKey', e.ordering_key, 'onDeadLetter', e.on_dead_letter,
       'forwardCredentials', e.forward_credentials, 'sealedHeaders', e.sealed_headers, 'headersKeyId', e.headers_key_id,
+      'caCertificates', e.ca_certificates, 'sealedClientCertificate', e.sealed_client_certificate,
+      'clientCertificateKeyId', e.client_certificate_key_id,
       'secrets', (
         select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'keyId', s.key_id, 'sealed', s.sealed,
           'expiresAt', ${ms('s.expires_at')}) order by s.created_at desc, s.id desc), '[]')

@@ -24,6 +24,11 @@ export const endpoints = pgTable(
     /** Fixed headers as JSON pairs, AES-256-GCM, bound to `endpoints.headers:<id>`; null is none. */
     sealedHeaders: text('sealed_headers'),
     headersKeyId: text('headers_key_id'),
+    /** PEM of the authorities that its certificate may be of; null is the system's. */
+    caCertificates: text('ca_certificates'),
+    /** `{certificate, key}` (PEM) as JSON, AES-256-GCM, bound to `endpoints.tls:<id>`; null is none. */
+    sealedClientCertificate: text('sealed_client_certificate'),
+    clientCertificateKeyId: text('client_certificate_key_id'),
     createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
   },
   (table) => [index('endpoints_project').on(table.projectId)],
