@@ -5,6 +5,7 @@ import { checkEndpointUrl, parsePolicy } from '@hqrelay/domain/network-policy';
 import { redactUrl } from '@hqrelay/domain/redaction';
 import { parseRetrySchedule } from '@hqrelay/domain/retry-schedule';
 import { UsageError } from './cli.ts';
+import type { EndpointTlsOptions } from './endpoint-tls.ts';
 import { durationBetween, parsedBy } from './options.ts';
 
 /** What `endpoint add` and `endpoint update` have in common, as commander hands it over. */
@@ -19,7 +20,7 @@ export type EndpointOptions = {
   /** `Name: value` each; false takes them away. */
   header?: string[] | false;
   forwardCredentials?: boolean;
-};
+} & EndpointTlsOptions;
 
 const headersMax = 20;
 const headerValueLengthMax = 4_096;
@@ -49,7 +50,10 @@ export function addEndpointOptions(command: Command): Command {
         (text: string, before: string[] | false | undefined) => [...(before || []), text],
       ),
     )
-    .option('--forward-credentials', "pass the provider's credential on, which is otherwise taken off");
+    .option('--forward-credentials', "pass the provider's credential on, which is otherwise taken off")
+    .option('--ca <file>', 'PEM of the authorities that its certificate may be of, instead of the public ones')
+    .option('--client-cert <file>', 'PEM of the certificate that we show it, intermediate ones after it')
+    .option('--client-key <file>', 'PEM of the private key of --client-cert; it is stored encrypted');
 }
 
 /** Throws UsageError saying why the URL cannot be an endpoint's, without any password in it. */

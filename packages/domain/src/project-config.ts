@@ -23,6 +23,9 @@ const endpointConfig = z.object({
   forwardCredentials: z.boolean(),
   sealedHeaders: z.string().nullable(),
   headersKeyId: z.string().nullable(),
+  caCertificates: z.string().nullable(),
+  sealedClientCertificate: z.string().nullable(),
+  clientCertificateKeyId: z.string().nullable(),
   secrets: z.array(sealedSecret),
 });
 

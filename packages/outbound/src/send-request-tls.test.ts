@@ -6,7 +6,6 @@ import { createServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSecureContext } from 'node:tls';
 import { parsePolicy } from '@hqrelay/domain/network-policy';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createSender } from './send-request.ts';
@@ -57,16 +56,16 @@ async function send(
     idleConnectionsMax: 1,
     resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     egressProxy,
-    ...(trusted !== undefined && { secureContext: createSecureContext({ ca: trusted }) }),
   });
   cleanups.push(
     () => server.close(),
     () => sender.close(),
   );
+  const body = Buffer.from('{}');
   const url = `https://hook.example:${(server.address() as AddressInfo).port}/`;
   const exchanges = [];
   for (let i = 0; i < times; i++) {
-    exchanges.push(await sender.send({ url, headers: [], body: Buffer.from('{}'), timeoutMs: 3_000 }));
+    exchanges.push(await sender.send({ url, headers: [], body, timeoutMs: 3_000, tls: { ca: trusted } }));
   }
   return { exchanges, connections };
 }

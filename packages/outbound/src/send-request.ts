@@ -1,11 +1,11 @@
-import { setMaxListeners } from 'node:events';
-import type { SecureContext } from 'node:tls';
 import type { HttpExchange } from '@hqrelay/domain/attempt-outcome';
+import type { EndpointTls } from '@hqrelay/domain/endpoint-tls';
 import { checkEndpointUrl, type NetworkPolicy } from '@hqrelay/domain/network-policy';
 import type { ConnectionOptions } from './connection.ts';
 import { ConnectionPools } from './connection-pools.ts';
 import { Exchange } from './exchange.ts';
 import { createGuardedLookup, type ResolveAddresses } from './guarded-lookup.ts';
+import { createTlsIdentities, type TlsIdentity } from './tls-identity.ts';
 
 export interface OutboundRequest {
   url: string;
@@ -14,13 +14,15 @@ export interface OutboundRequest {
   body: Uint8Array;
   /** For all of it: waiting for a connection, DNS, connecting, TLS, the answer to its last byte. */
   timeoutMs: number;
-  /** Gives up early: the exchange ends with the code `ABORTED`. */
-  signal?: AbortSignal | undefined;
+  /** Requests go over one connection only if this is the same for both. */
+  tls?: EndpointTls | undefined;
 }
 
 export interface Sender {
   /** POSTs and says what came of it. It never rejects for what an endpoint does. */
   send(request: OutboundRequest): Promise<HttpExchange>;
+  /** Gives up what is under way, and all that comes: it ends with the code `ABORTED`. */
+  abort(): void;
   /** Closes idle connections, keeps none from now on, and resolves when the sends under way are over. */
   close(): Promise<void>;
 }
@@ -33,8 +35,6 @@ export interface SenderOptions {
   idleConnectionsMax: number;
   /** An HTTP proxy that resolves the endpoints' names and has to judge their addresses itself. */
   egressProxy?: string | undefined;
-  /** Trusted authorities and client certificates other than the system's. */
-  secureContext?: SecureContext | undefined;
   /** How names are resolved; the system's way unless given. */
   resolve?: ResolveAddresses | undefined;
 }
@@ -46,67 +46,69 @@ export interface SenderOptions {
 export function createSender({
   policy,
   egressProxy,
-  secureContext,
   resolve,
   ...limits
 }: SenderOptions): Sender {
+  const identityOf = createTlsIdentities();
   const pools = new ConnectionPools(limits);
   const socketOptions = {
     lookup: createGuardedLookup(policy, resolve),
     proxy: egressProxy === undefined ? undefined : new URL(egressProxy),
-    secureContext,
   };
-  const underWay = new Set<Promise<HttpExchange>>();
+  const underWay = new Set<Exchange>();
+  let aborted = false;
+  let onIdle = () => {};
+  const giveUp = (exchange: Exchange) => exchange.fail('ABORTED', 'given up by the relay');
 
-  function exchange({ url, headers, body, timeoutMs, signal }: OutboundRequest): Promise<HttpExchange> {
+  function exchange({ url, headers, body, timeoutMs, tls }: OutboundRequest): Promise<HttpExchange> {
     const checked = checkEndpointUrl(policy, url);
-    if (!checked.ok) {
-      return Promise.resolve({
-        kind: 'error',
-        phase: 'policy',
-        code: 'FORBIDDEN_URL',
-        message: checked.reason,
-        latencyMs: 0,
-      });
-    }
+    if (!checked.ok) return Promise.resolve(notSent('policy', 'FORBIDDEN_URL', checked.reason));
     const { origin, pathname, search } = checked.url;
+    let identity: TlsIdentity;
+    try {
+      identity = identityOf(tls);
+    } catch (error) {
+      return Promise.resolve(notSent('tls', 'UNUSABLE_CERTIFICATE', (error as Error).message));
+    }
+    const { name, secureContext } = identity;
     return new Promise((resolveExchange) => {
       const sending = new Exchange(
         { method: 'POST', path: pathname + search, headers: headers.flat(), body },
         timeoutMs,
         (result) => {
-          signal?.removeEventListener('abort', abort);
+          underWay.delete(sending);
+          if (underWay.size === 0) onIdle();
           resolveExchange(result);
         },
       );
-      const abort = () => sending.fail('ABORTED', 'given up by the relay');
-      if (signal?.aborted) {
-        abort();
-        return;
-      }
-      if (signal) {
-        // One signal may stop thousands of sends; Node would take them for a leak.
-        setMaxListeners(0, signal);
-        signal.addEventListener('abort', abort);
-      }
-      sending.start((begin) =>
-        pools.acquire(origin, () => connectionOptions(checked.url, socketOptions), begin),
+      underWay.add(sending);
+      if (aborted) giveUp(sending);
+      else sending.start((begin) =>
+        // A socket that was opened with one endpoint's certificate never carries another's requests.
+        pools.acquire(
+          `${origin} ${name}`,
+          () => connectionOptions(checked.url, { ...socketOptions, secureContext }),
+          begin,
+        ),
       );
     });
   }
 
   return {
-    send(request) {
-      const sending = exchange(request);
-      underWay.add(sending);
-      void sending.finally(() => underWay.delete(sending));
-      return sending;
+    send: exchange,
+    abort() {
+      aborted = true;
+      for (const sending of underWay) giveUp(sending);
     },
     async close() {
       pools.close();
-      await Promise.all(underWay);
+      if (underWay.size > 0) await new Promise<void>((resolve) => (onIdle = resolve));
     },
   };
+}
+
+function notSent(phase: 'policy' | 'tls', code: string, message: string): HttpExchange {
+  return { kind: 'error', phase, code, message, latencyMs: 0 };
 }
 
 function connectionOptions(

@@ -47,7 +47,7 @@ export const variables = {
     schema: postgresUrl,
     whenUnset: { required: true },
     shown: 'url',
-    example: 'postgres://hqrelay_app:password@localhost:5432/hqrelay',
+    example: 'postgres://hqrelay:password@localhost:5432/hqrelay',
     description:
       'Postgres, as the role of the apps. A transaction-mode pooler in front of it works too. ' +
       'TLS with a CA of your own: add `?sslmode=verify-full&sslrootcert=/path/ca.pem`.',
@@ -171,8 +171,10 @@ export const variables = {
     shown: 'value',
     unit: 'bytes',
     example: '1048576',
-    description: 'The largest body the receiver takes; a larger one is answered 413. At most 8388608.',
-    usedBy: ['receiver'],
+    description:
+      'The largest body the receiver takes; a larger one is answered 413. At most 8388608. The worker bounds its memory ' +
+      'by it: give both the same.',
+    usedBy: ['receiver', 'worker'],
   }),
   DELIVERY_TIMEOUT_MS: variable({
     key: 'deliveryTimeoutMs',

@@ -4,9 +4,10 @@ import { parseRetrySchedule } from '@hqrelay/domain/retry-schedule';
 import * as queries from '@hqrelay/db/queries/endpoints';
 import { loadConfig } from '@hqrelay/runtime/env';
 import { announceChange } from '../announce-change.ts';
-import { type Cli, CommandFailure } from '../cli.ts';
+import { type Cli, CommandFailure, UsageError } from '../cli.ts';
 import { withDatabase } from '../database.ts';
 import { addEndpointOptions, checkUrl, type EndpointOptions, parseHeaders } from '../endpoint-options.ts';
+import { readEndpointTls, sealEndpointTls } from '../endpoint-tls.ts';
 import { newEndpointSecret, sealHeaders } from '../new-secret.ts';
 import { uuid } from '../options.ts';
 import { formatFields, printResult } from '../print.ts';
@@ -38,14 +39,23 @@ async function addEndpoint(cli: Cli, options: Options): Promise<void> {
     cli.env,
   );
   const endpointId = newId();
+  const url = checkUrl(config, options.url);
+  const tls = await readEndpointTls(cli, options);
+  if ((tls.ca || tls.client) && !/^https:/i.test(url)) {
+    throw new UsageError('--ca and --client-cert are for https URLs: plain http has no certificates');
+  }
   const settings = {
-    url: checkUrl(config, options.url),
+    url,
     eventTypes: options.events ?? [],
     retrySchedule: options.retry ?? parseRetrySchedule('hqrelay'),
     timeoutMs: options.timeout ?? config.deliveryTimeoutMs,
     orderingKey: options.orderingKey || null,
     forwardCredentials: options.forwardCredentials ?? false,
     ...sealHeaders(config, endpointId, parseHeaders(options.header || [])),
+    caCertificates: null,
+    sealedClientCertificate: null,
+    clientCertificateKeyId: null,
+    ...sealEndpointTls(() => config.secretsKey, endpointId, options, tls),
   };
   const { value, row } = newEndpointSecret(config);
   const isAdded = await withDatabase(config.databaseUrl, (pool) =>

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type HttpExchange, judgeAttempt } from '@hqrelay/domain/attempt-outcome';
+import type { ClientCertificate, EndpointTls } from '@hqrelay/domain/endpoint-tls';
 import { newId } from '@hqrelay/domain/ids';
 import { parsePolicy } from '@hqrelay/domain/network-policy';
 import { deliveryHeaders } from '@hqrelay/domain/outbound-signing';
@@ -51,13 +52,14 @@ async function testEndpoint(cli: Cli, endpointId: string, options: { json?: bool
   const now = Date.now();
   const ping = { type: 'hqrelay.ping', timestamp: new Date(now).toISOString(), data: { endpointId } };
   const body = Buffer.from(JSON.stringify(ping));
+  const { tls, ...opened } = openEndpoint(config.secretsKey, endpoint);
   const headers = deliveryHeaders({
     providerHeaders: [
       ['content-type', 'application/json'],
       ['user-agent', 'hqrelay'],
       ['x-event-type', ping.type],
     ],
-    ...openEndpoint(config.secretsKey, endpoint),
+    ...opened,
     webhookLogId: webhookId,
     attemptNum: 1,
     correlationId: webhookId,
@@ -76,7 +78,7 @@ async function testEndpoint(cli: Cli, endpointId: string, options: { json?: bool
     idleConnectionsMax: 1,
   });
   const { url, timeoutMs } = endpoint;
-  const exchange = await sender.send({ url, headers, body, timeoutMs });
+  const exchange = await sender.send({ url, headers, body, timeoutMs, tls });
   await sender.close();
 
   const outcome = judgeAttempt(exchange, { now, timeoutMs });
@@ -103,22 +105,20 @@ async function testEndpoint(cli: Cli, endpointId: string, options: { json?: bool
 /** Throws CommandFailure naming the row whose secret does not open. */
 function openEndpoint(
   secretsKey: string,
-  endpoint: {
-    id: string;
-    sealedHeaders: string | null;
-    headersKeyId: string | null;
-    secrets: readonly { id: string; keyId: string; sealed: string }[];
-  },
-): { secrets: string[]; fixedHeaders: [string, string][] } {
+  endpoint: queries.WholeEndpoint,
+): { secrets: string[]; fixedHeaders: [string, string][]; tls: EndpointTls } {
   const keys = parseSecretKeys(secretsKey);
-  const { id, sealedHeaders, headersKeyId } = endpoint;
+  const { id } = endpoint;
+  const opened = (sealed: string | null, keyId: string | null, column: string): unknown =>
+    sealed !== null && keyId !== null ? JSON.parse(open(keys, { sealed, keyId }, `${column}:${id}`)) : undefined;
+  const { sealedHeaders, headersKeyId, sealedClientCertificate, clientCertificateKeyId } = endpoint;
   try {
-    const secrets = endpoint.secrets.map((secret) => open(keys, secret, `endpoint_secrets:${secret.id}`));
-    if (sealedHeaders === null || headersKeyId === null) return { secrets, fixedHeaders: [] };
-    const box = { sealed: sealedHeaders, keyId: headersKeyId };
+    const headers = opened(sealedHeaders, headersKeyId, 'endpoints.headers');
+    const client = opened(sealedClientCertificate, clientCertificateKeyId, 'endpoints.tls');
     return {
-      secrets,
-      fixedHeaders: JSON.parse(open(keys, box, `endpoints.headers:${id}`)) as [string, string][],
+      secrets: endpoint.secrets.map((secret) => open(keys, secret, `endpoint_secrets:${secret.id}`)),
+      fixedHeaders: (headers ?? []) as [string, string][],
+      tls: { ca: endpoint.caCertificates ?? undefined, client: client as ClientCertificate | undefined },
     };
   } catch (error) {
     if (error instanceof SecretUnreadable) throw new CommandFailure(error.message);

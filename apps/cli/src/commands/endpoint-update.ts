@@ -3,6 +3,7 @@ import type { EndpointChanges } from '@hqrelay/db/queries/endpoints';
 import { loadConfig } from '@hqrelay/runtime/env';
 import { type Cli, UsageError } from '../cli.ts';
 import { addEndpointOptions, checkUrl, type EndpointOptions, parseHeaders } from '../endpoint-options.ts';
+import { readEndpointTls, sealEndpointTls } from '../endpoint-tls.ts';
 import { sealHeaders } from '../new-secret.ts';
 import { uuid } from '../options.ts';
 import { printResult } from '../print.ts';
@@ -20,12 +21,14 @@ export function addEndpointUpdate(endpoint: Command, cli: Cli): void {
     .option('--no-ordering-key', 'deliver in no order')
     .option('--no-header', 'take all fixed headers away')
     .option('--no-forward-credentials', "take the provider's credential off")
+    .option('--no-ca', 'check its certificate against the public authorities')
+    .option('--no-client-cert', 'show it no certificate')
     .option('--json', 'print one JSON value')
     .action((endpointId: string, options: Options) => updateEndpoint(cli, endpointId, options));
 }
 
 async function updateEndpoint(cli: Cli, endpointId: string, options: Options): Promise<void> {
-  const changes = endpointChanges(cli, endpointId, options);
+  const changes = await endpointChanges(cli, endpointId, options);
   if (Object.keys(changes).length === 0) {
     throw new UsageError('nothing to change: give at least one option, see hqrelay endpoint update --help');
   }
@@ -33,7 +36,8 @@ async function updateEndpoint(cli: Cli, endpointId: string, options: Options): P
   printResult(cli, options, endpoint, () => `Updated the endpoint ${endpoint.url}`);
 }
 
-function endpointChanges(cli: Cli, endpointId: string, options: Options): EndpointChanges {
+async function endpointChanges(cli: Cli, endpointId: string, options: Options): Promise<EndpointChanges> {
+  const secretsKey = () => loadConfig(['HQRELAY_SECRETS_KEY'], cli.env).secretsKey;
   const { url, events, retry, timeout, orderingKey, header, forwardCredentials } = options;
   return {
     ...(url !== undefined && {
@@ -44,7 +48,8 @@ function endpointChanges(cli: Cli, endpointId: string, options: Options): Endpoi
     ...(timeout !== undefined && { timeoutMs: timeout }),
     ...(orderingKey !== undefined && { orderingKey: orderingKey || null }),
     ...(header !== undefined &&
-      sealHeaders(loadConfig(['HQRELAY_SECRETS_KEY'], cli.env), endpointId, parseHeaders(header || []))),
+      sealHeaders({ secretsKey: secretsKey() }, endpointId, parseHeaders(header || []))),
     ...(forwardCredentials !== undefined && { forwardCredentials }),
+    ...sealEndpointTls(secretsKey, endpointId, options, await readEndpointTls(cli, options)),
   };
 }

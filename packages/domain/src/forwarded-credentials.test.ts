@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { findCredentials, restoreCredentials } from './forwarded-credentials.ts';
+import { credentialHeaders, keepHeaders } from './forwarded-headers.ts';
+
+const secrets = [
+  { id: 'new', key: 'n3w-s3cret' },
+  { id: 'old', key: 'o1d-s3cret' },
+];
+
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+
+describe('a credential header with a secret of the project', () => {
+  it.each([
+    ['X-Callback-Token', 'o1d-s3cret'],
+    ['Authorization', 'Bearer n3w-s3cret'],
+    ['authorization', 'Token token="o1d-s3cret"'],
+    ['X-Api-Key', 'key=n3w-s3cret'],
+  ])('is put together again: %s: %s', (name, value) => {
+    const places = findCredentials(['Host', 'x', name, value], secrets);
+    expect(places).toHaveLength(1);
+    expect(restoreCredentials(places, secrets)).toEqual([[name, value]]);
+  });
+
+  it('leaves no part of the secret in what is kept of it', () => {
+    const raw = ['X-Api-Key', 'n3w-s3cret', 'Authorization', 'Bearer o1d-s3cret', 'verif-hash', 'o1d-s3cret'];
+    expect(findCredentials(raw, secrets)).toEqual([
+      { name: 'X-Api-Key', secretId: 'new', before: '', after: '' },
+      { name: 'Authorization', secretId: 'old', before: 'Bearer ', after: '' },
+      { name: 'verif-hash', secretId: 'old', before: '', after: '' },
+    ]);
+    expect(keepHeaders(raw)).toEqual([]);
+  });
+
+  it('may have it as user and password', () => {
+    const account = [{ id: 'account', key: 'user:pässword' }];
+    const places = findCredentials(['Authorization', basic('user:pässword')], account);
+    expect(JSON.stringify(places)).not.toMatch(/user|dXNlc/);
+    expect(restoreCredentials(places, account)).toEqual([['Authorization', basic('user:pässword')]]);
+    expect(findCredentials(['Authorization', basic('user:n3w-s3cret')], secrets)).toEqual([]);
+  });
+
+  it('may have it in other letters than ASCII', () => {
+    const key = 'gehëim₹';
+    const wire = Buffer.from(key).toString('latin1');
+    const places = findCredentials(['X-Token', wire], [{ id: 'a', key }]);
+    expect(restoreCredentials(places, [{ id: 'a', key }])).toEqual([['X-Token', wire]]);
+  });
+
+  it('is put back with the newest secret when its own has been rotated out', () => {
+    const places = findCredentials(['Authorization', 'Bearer o1d-s3cret'], secrets);
+    expect(restoreCredentials(places, secrets.slice(0, 1))).toEqual([
+      ['Authorization', 'Bearer n3w-s3cret'],
+    ]);
+    expect(restoreCredentials(places, [])).toEqual([]);
+  });
+});
+
+describe('a credential that stays off', () => {
+  it.each([
+    ['is no secret of the project', ['Authorization', 'Bearer something-else']],
+    [
+      'has another credential beside it',
+      ['Cookie', 'session=0123456789; token=n3w-s3cret', 'X-Token', 'n3w-s3cret,other'],
+    ],
+    ['is longer than the secret', ['X-Token', 'n3w-s3cret-and-more', 'X-Api-Key', 'more-n3w-s3cret']],
+    ['stands in a header that is none for credentials', ['X-Note', 'n3w-s3cret']],
+    ['was meant for us alone', ['Connection', 'close, X-Token', 'X-Token', 'n3w-s3cret']],
+    ['was meant for a proxy', ['Proxy-Authorization', 'Bearer n3w-s3cret']],
+  ])('%s', (_, rawHeaders) => {
+    expect(findCredentials(rawHeaders, secrets)).toEqual([]);
+  });
+
+  it('is one of too many', () => {
+    const raw = [...credentialHeaders].flatMap((name) => [name, 'n3w-s3cret']);
+    expect(findCredentials(raw, secrets)).toHaveLength(8);
+  });
+
+  it('is not taken apart by a secret of one letter', () => {
+    const short = [{ id: 'short', key: 'e' }];
+    expect(findCredentials(['Authorization', 'Bearer eyJhbGciOi', 'X-Token', 'aeb'], short)).toEqual([]);
+  });
+});
