@@ -87,11 +87,12 @@ async function admitByRedis(
   if (!prior) {
     return { kind: 'admitted', id, copy: takenOver, known: false, settle: settleAs(id, claim.payloadSha256) };
   }
-  // The reservation made just now stands under another id; what Postgres knows takes its place.
-  void replaceReservation(deps.cache, { ...claim, id: prior.id, payloadSha256: prior.payloadSha256 }).catch(
-    () => {},
-  );
-  return fromPrior(prior, claim.payloadSha256, settleAs(prior.id, prior.payloadSha256));
+  // The reservation made just now stands under another id; what Postgres knows takes its place. Settled only then: a
+  // script that Redis has to be given first would arrive behind the one that settles.
+  const known = { ...claim, id: prior.id, payloadSha256: prior.payloadSha256 };
+  const replaced = replaceReservation(deps.cache, known).catch(() => {});
+  const settle = settleAs(known.id, known.payloadSha256);
+  return fromPrior(prior, claim.payloadSha256, (end) => void replaced.then(() => settle(end)));
 }
 
 async function settleInRedis(deps: AdmitDeps, claim: Claim, end: 'seen' | 'failed'): Promise<void> {

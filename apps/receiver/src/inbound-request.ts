@@ -1,3 +1,4 @@
+import type { CredentialPlace } from '@hqrelay/domain/forwarded-credentials';
 import { newId } from '@hqrelay/domain/ids';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
 import type { HeaderLookup } from '@hqrelay/domain/signature';
@@ -33,6 +34,8 @@ export type VerifiedWebhook = {
   eventType: string | null;
   payloadSha256: string;
   headers: [string, string][];
+  /** What was taken off the headers and can be put back. */
+  credentials: CredentialPlace[];
 };
 
 /** The id of the row, and of the webhook when it is accepted under it: its time is when the request came. */

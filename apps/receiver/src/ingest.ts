@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { matchesEventTypes } from '@hqrelay/domain/event-filter';
+import { findCredentials } from '@hqrelay/domain/forwarded-credentials';
 import { keepHeaders } from '@hqrelay/domain/forwarded-headers';
 import { eventTypeOf, identifyWebhook } from '@hqrelay/domain/webhook-identity';
 import type { ProjectLookup } from '@hqrelay/projects/project-directory';
@@ -59,6 +60,10 @@ export async function ingest(deps: IngestDeps, request: InboundRequest): Promise
     eventType: eventTypeOf({ headers: request.headers, json: verdict.json }),
     payloadSha256,
     headers: keepHeaders(request.rawHeaders),
+    credentials: findCredentials(
+      request.rawHeaders,
+      deps.secrets.ofProject(verdict.project, request.receivedAt),
+    ),
   };
 
   const admission = await admitWebhook(deps, webhook);

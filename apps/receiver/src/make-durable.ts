@@ -30,7 +30,7 @@ export async function makeDurable(
   admitted: Admitted,
   endpointIds: string[],
 ): Promise<DurableOutcome> {
-  const { request, project, headers } = webhook;
+  const { request, project, headers, credentials } = webhook;
   const log = { ...logRowOf(webhook, 'queued'), id: admitted.id, endpointIds };
   const payload = { payload: request.body, headers, query: request.query };
   const message = (copy: boolean) =>
@@ -43,6 +43,7 @@ export async function makeDurable(
         correlationId: request.correlationId,
         endpointIds,
         headers,
+        ...(credentials.length > 0 && { credentials }),
         ...(copy && { copy }),
       },
       body: request.body,

@@ -1,3 +1,4 @@
+import type { DeliveryHistory } from '@hqrelay/db/queries/delivery-attempts';
 import type { AttemptOutcome } from '@hqrelay/domain/attempt-outcome';
 import { nextDelayMs } from '@hqrelay/domain/retry-schedule';
 
@@ -9,6 +10,12 @@ export type Conclusion =
   | { kind: 'dead_letter'; reason: string }
   /** The endpoint answered 410: it is disabled, and the delivery waits. */
   | { kind: 'gone'; reason: string };
+
+const gone: Conclusion = { kind: 'gone', reason: 'the endpoint answered 410 Gone' };
+
+function deadLetter(error: string, attemptNum: number): Conclusion {
+  return { kind: 'dead_letter', reason: `${error} at attempt ${attemptNum}, the last` };
+}
 
 /** Delays below this are rungs of the ladder themselves: jitter would only add a second rung to them. */
 const jitterFromMs = 10_000;
@@ -26,7 +33,7 @@ export function concludeAttempt(input: {
     case 'delivered':
       return { kind: 'delivered' };
     case 'gone':
-      return { kind: 'gone', reason: 'the endpoint answered 410 Gone' };
+      return gone;
     case 'failed': {
       const retryAfterMs = outcome.retryAfterMs;
       const exact = nextDelayMs({
@@ -35,10 +42,17 @@ export function concludeAttempt(input: {
         random: () => 0,
         ...(retryAfterMs !== undefined && { retryAfterMs }),
       });
-      if (exact === null)
-        return { kind: 'dead_letter', reason: `${outcome.error} at attempt ${attemptNum}, the last` };
+      if (exact === null) return deadLetter(outcome.error, attemptNum);
       const jitterMs = exact < jitterFromMs ? 0 : exact * 0.1 * input.random();
       return { kind: 'retry', nextAttemptAt: now + Math.ceil(exact + jitterMs) };
     }
   }
+}
+
+/** What the last attempt led to, as far as its row tells: for whoever takes over from one that died after writing it. */
+export function concludedBefore(history: DeliveryHistory): Conclusion {
+  const { lastStatus, lastAttemptNum, lastError, nextAttemptAt } = history;
+  if (lastStatus === 'delivered') return { kind: 'delivered' };
+  if (lastStatus === 'dead_lettered') return deadLetter(lastError ?? 'failed', lastAttemptNum);
+  return nextAttemptAt === null ? gone : { kind: 'retry', nextAttemptAt };
 }

@@ -9,6 +9,7 @@ export const readConfig = () =>
       'HQRELAY_SECRETS_KEY',
       'WORKER_PORT',
       'LOG_LEVEL',
+      'BODY_BYTES_MAX',
       'CONFIG_CACHE_TTL_SECONDS',
       'ALLOW_PRIVATE_ENDPOINTS',
       'ALLOW_ENDPOINT_CIDRS',

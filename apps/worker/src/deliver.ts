@@ -1,17 +1,21 @@
 import type { AuditRecorder } from '@hqrelay/audit/audit-recorder';
 import type { Postgres } from '@hqrelay/db/postgres';
 import { readDeliveryHistory, type DeliveryHistory } from '@hqrelay/db/queries/delivery-attempts';
+import { readEndpoint } from '@hqrelay/db/queries/endpoints';
+import type { HoldReason } from '@hqrelay/db/queries/held-deliveries';
 import { judgeAttempt, type HttpExchange } from '@hqrelay/domain/attempt-outcome';
+import { restoreCredentials } from '@hqrelay/domain/forwarded-credentials';
 import { newId } from '@hqrelay/domain/ids';
 import { deliveryHeaders } from '@hqrelay/domain/outbound-signing';
-import type { EndpointConfig } from '@hqrelay/domain/project-config';
+import type { EndpointConfig, ProjectConfig } from '@hqrelay/domain/project-config';
 import type { Sender } from '@hqrelay/outbound/send-request';
 import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import type { ProjectLookup } from '@hqrelay/projects/project-directory';
 import type { Verdict } from '@hqrelay/queue/consumer';
 import { encodeMessage } from '@hqrelay/queue/messages';
-import { concludeAttempt, type Conclusion } from './conclude-attempt.ts';
-import { messageOf, type Delivery } from './delivery.ts';
+import { attemptTimeoutMs } from './attempt-timeout.ts';
+import { concludeAttempt, concludedBefore, type Conclusion } from './conclude-attempt.ts';
+import { mayBeRecorded, messageOf, type Delivery } from './delivery.ts';
 import { hold, type HoldDeps } from './hold.ts';
 import { park, send, sendDeadLetter, sendLater, workQueueOf } from './outgoing.ts';
 import { recordAttempt } from './record-attempt.ts';
@@ -23,7 +27,7 @@ export type DeliverDeps = HoldDeps & {
   sender: Sender;
   secrets: OpenedSecrets;
   findProject: (projectId: string, now: number) => ProjectLookup | Promise<ProjectLookup>;
-  /** An endpoint answered 410. */
+  /** An endpoint answered 410. While Postgres is away it stays enabled, and is disabled at its next 410. */
   disableEndpoint: (projectId: string, endpointId: string, reason: string) => Promise<void>;
   report: Report;
   now: () => number;
@@ -31,7 +35,7 @@ export type DeliverDeps = HoldDeps & {
 };
 
 const longestInBrokerMs = 3_600_000;
-const historyTimeoutMs = 1_000;
+const askTimeoutMs = 1_000;
 const configRetryMs = 5_000;
 
 /** Steps 3 to 6 of the worker in architecture.md, for one message of one delivery. */
@@ -40,33 +44,32 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
   const found = await deps.findProject(envelope.projectId, deps.now());
   if (found.kind === 'unavailable')
     return sent(sendLater(deps, queueOf(delivery), keptMessage(delivery), configRetryMs));
-  const endpoint =
-    found.kind === 'found' ? found.project.endpoints.find(({ id }) => id === fields.endpointId) : undefined;
-  if (!endpoint) {
-    const reason = `there is no endpoint ${fields.endpointId}`;
-    return sent(park(deps, 'message', reason, encodeMessage(messageOf(delivery))));
-  }
+  const project = found.kind === 'found' ? found.project : undefined;
+  const endpoint = project?.endpoints.find(({ id }) => id === fields.endpointId);
+  if (!project || !endpoint) return parkUnlessNew(deps, delivery);
 
   const remainingMs = fields.notBefore - deps.now();
-  if (!endpoint.enabled) return sent(hold(deps, delivery, 'disabled', fields.notBefore));
-  if (endpoint.paused) return sent(hold(deps, delivery, 'paused', fields.notBefore));
-  if (remainingMs > longestInBrokerMs) return sent(hold(deps, delivery, 'delay', fields.notBefore));
-  if (remainingMs > 0) return sent(sendLater(deps, queueOf(delivery), keptMessage(delivery), remainingMs));
+  const holdReason = holdReasonOf(endpoint, remainingMs);
+  const later = () => sent(sendLater(deps, queueOf(delivery), keptMessage(delivery), remainingMs));
+  if (!holdReason && remainingMs > 0 && !mayBeRecorded(delivery)) return later();
 
+  // Asked before it is held too: a copy must not take the place of the attempt that its delivery waits for.
   const history = await historyOf(deps, delivery);
-  if (history && (history.finished || history.lastAttemptNum > fields.attemptNum)) return 'ack';
+  if (history && history.lastAttemptNum > fields.attemptNum) return 'ack';
   if (history && history.lastAttemptNum === fields.attemptNum) {
     // Whoever recorded it goes on, and comes back redelivered if it crashed first. Any other message is a copy of that one.
     if (!delivery.redelivered) return 'ack';
-    return goOn(deps, delivery, endpoint, {
-      kind: 'retry',
-      nextAttemptAt: history.nextAttemptAt ?? deps.now(),
-    });
+    return goOn(deps, delivery, endpoint, concludedBefore(history));
   }
+  if (history?.finished) return 'ack';
+  if (holdReason) return sent(hold(deps, delivery, holdReason, fields.notBefore));
+  if (remainingMs > 0) return later();
 
   const attemptedAt = deps.now();
-  const exchange = await post(deps, delivery, endpoint, attemptedAt);
-  const outcome = judgeAttempt(exchange, { now: deps.now(), timeoutMs: endpoint.timeoutMs });
+  const exchange = await post(deps, delivery, project, endpoint, attemptedAt);
+  // Nothing came of it: whoever gets the message next makes the same attempt.
+  if (exchange.kind === 'error' && exchange.code === 'ABORTED') return 'requeue';
+  const outcome = judgeAttempt(exchange, { now: deps.now(), timeoutMs: attemptTimeoutMs(endpoint) });
   const conclusion = concludeAttempt({
     outcome,
     schedule: endpoint.retrySchedule,
@@ -76,15 +79,34 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
   });
   const attempt = { id: newId(attemptedAt), exchange, outcome, conclusion };
   deps.report(delivery, endpoint, attempt);
-  if (!(await recordAttempt(deps, delivery, attempt))) return 'requeue';
+  const recorded = await recordAttempt(deps, delivery, attempt);
+  if (recorded === 'unavailable') return 'requeue';
+  // Whoever recorded it goes on, unless it had this very message before, and died: then its row says how.
+  if (recorded === 'overtaken') return delivery.redelivered ? deliver(deps, delivery) : 'ack';
   return goOn(deps, delivery, endpoint, conclusion);
+}
+
+function holdReasonOf(endpoint: EndpointConfig, remainingMs: number): HoldReason | undefined {
+  if (!endpoint.enabled) return 'disabled';
+  if (endpoint.paused) return 'paused';
+  return remainingMs > longestInBrokerMs ? 'delay' : undefined;
+}
+
+/** What is known here of a project may be seconds old: an endpoint that Postgres knows is waited for. */
+async function parkUnlessNew(deps: DeliverDeps, delivery: Delivery): Promise<Verdict> {
+  const { endpointId } = delivery.fields;
+  const row = await deps.postgres.attempt(askTimeoutMs, (pool) => readEndpoint(pool, endpointId));
+  if (!row || row.value)
+    return sent(sendLater(deps, queueOf(delivery), keptMessage(delivery), configRetryMs));
+  const reason = `there is no endpoint ${endpointId}`;
+  return sent(park(deps, 'message', reason, encodeMessage(messageOf(delivery))));
 }
 
 /** Whoever was redelivered, copied or retried asks what is recorded already. Postgres down: deliver. */
 async function historyOf(deps: DeliverDeps, delivery: Delivery): Promise<DeliveryHistory | undefined> {
   const { envelope, fields, receivedAt } = delivery;
-  if (!delivery.redelivered && !envelope.copy && fields.attemptNum === 1) return undefined;
-  const answer = await deps.postgres.attempt(historyTimeoutMs, (pool) =>
+  if (!mayBeRecorded(delivery) && fields.attemptNum === 1) return undefined;
+  const answer = await deps.postgres.attempt(askTimeoutMs, (pool) =>
     readDeliveryHistory(pool, { webhookLogId: envelope.id, deliveryId: fields.deliveryId, receivedAt }),
   );
   return answer?.value;
@@ -93,11 +115,15 @@ async function historyOf(deps: DeliverDeps, delivery: Delivery): Promise<Deliver
 function post(
   deps: DeliverDeps,
   { envelope, fields, body }: Delivery,
+  project: ProjectConfig,
   endpoint: EndpointConfig,
   now: number,
 ): Promise<HttpExchange> {
+  const credentials = endpoint.forwardCredentials
+    ? restoreCredentials(envelope.credentials ?? [], deps.secrets.ofProject(project, now))
+    : [];
   const headers = deliveryHeaders({
-    providerHeaders: envelope.headers,
+    providerHeaders: [...envelope.headers, ...credentials],
     fixedHeaders: deps.secrets.headersOf(endpoint),
     secrets: deps.secrets.ofEndpoint(endpoint, now).map((secret) => secret.key),
     webhookLogId: envelope.id,
@@ -106,7 +132,13 @@ function post(
     body,
     now,
   });
-  return deps.sender.send({ url: endpoint.url, headers, body, timeoutMs: endpoint.timeoutMs });
+  return deps.sender.send({
+    url: endpoint.url,
+    headers,
+    body,
+    timeoutMs: attemptTimeoutMs(endpoint),
+    tls: deps.secrets.tlsOf(endpoint),
+  });
 }
 
 /** What follows a recorded attempt. Done again after a crash, it changes nothing that the worker would not notice. */
@@ -142,9 +174,10 @@ async function goOn(
   }
 }
 
-/** The same message again, a copy still if it was one. */
+/** The same message again, marked as it was. */
 function keptMessage(delivery: Delivery): ReturnType<typeof messageOf> {
-  return messageOf(delivery, { copy: delivery.envelope.copy === true || delivery.redelivered });
+  const { redelivered, envelope } = delivery;
+  return messageOf(delivery, { copy: envelope.copy === true, redelivered });
 }
 
 function queueOf(delivery: Delivery) {

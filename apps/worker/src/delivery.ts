@@ -8,7 +8,7 @@ export type Delivery = {
   body: Buffer;
   /** ms since epoch. */
   receivedAt: number;
-  /** It may not be the only message of this delivery and attempt. */
+  /** Whoever had this message before may have died with it: what is recorded of its attempt may have led to nothing. */
   redelivered: boolean;
 };
 
@@ -25,18 +25,33 @@ export function firstDelivery(envelope: Envelope, endpointId: string): DeliveryF
 
 export function deliveryOf(message: Message, fields: DeliveryFields, redelivered: boolean): Delivery {
   const { envelope, body } = message;
-  return { envelope, fields, body, receivedAt: timeOfId(envelope.id), redelivered };
+  return {
+    envelope,
+    fields,
+    body,
+    receivedAt: timeOfId(envelope.id),
+    redelivered: redelivered || envelope.redelivered === true,
+  };
 }
 
-/** The message of a delivery, with `changes` to where it stands. `copy` is not handed on: it spoke of this message alone. */
+/** Whether Postgres may know of its attempt already. */
+export function mayBeRecorded({ redelivered, envelope }: Delivery): boolean {
+  return redelivered || envelope.copy === true;
+}
+
+/** The message of a delivery. Its marks are not handed on: they spoke of the message that it came with. */
 export function messageOf(
-  delivery: Delivery,
-  changes: Partial<DeliveryFields> & { copy?: boolean } = {},
+  { envelope, fields, body }: Delivery,
+  marks: { copy?: boolean; redelivered?: boolean } = {},
 ): Message {
-  const { copy, ...fields } = changes;
-  const { copy: _copy, ...envelope } = delivery.envelope;
+  const { copy: _copy, redelivered: _redelivered, ...unmarked } = envelope;
   return {
-    envelope: { ...envelope, delivery: { ...delivery.fields, ...fields }, ...(copy && { copy }) },
-    body: delivery.body,
+    envelope: {
+      ...unmarked,
+      delivery: fields,
+      ...(marks.copy && { copy: true }),
+      ...(marks.redelivered && { redelivered: true }),
+    },
+    body,
   };
 }

@@ -18,7 +18,7 @@ export async function hold(
   const { fields, envelope } = delivery;
   const queue = workQueueOf(fields.lane);
   // Whoever releases it publishes before it forgets it: what comes back may come twice.
-  const message = messageOf(delivery, { copy: true });
+  const message = messageOf(delivery, { copy: true, redelivered: delivery.redelivered });
   const held = await deps.postgres.attempt(holdTimeoutMs, (pool) =>
     holdDelivery(
       pool,

@@ -85,13 +85,23 @@ const recorder = new AuditRecorder({
   onSpilled: (rows) => auditSpilled.inc(rows),
   onParked: (row, reason) => logger.error({ kind: row.kind, reason }, 'audit.row_parked'),
 });
+// What is in flight at once. Each lane has its own, so that neither retries nor replays take the live one's place.
+const mib = 1 << 20;
+const lanes: readonly { queue: WorkQueue; messagesMax: number; bytesMax: number }[] = [
+  { queue: 'hqrelay.webhooks', messagesMax: 2_000, bytesMax: 128 * mib },
+  { queue: 'hqrelay.retries', messagesMax: 600, bytesMax: 32 * mib },
+  { queue: 'hqrelay.replays', messagesMax: 400, bytesMax: 32 * mib },
+];
+/** Beside the body; the headers of a request are 16 KiB at most. */
+const envelopeBytesMax = 65_536;
 const directory = new ProjectDirectory({ cache, postgres, ttlSeconds: config.configCacheTtlSeconds });
 const sender = createSender({
   policy: parsePolicy({
     allowPrivate: config.allowPrivateEndpoints,
     allowCidrs: config.allowEndpointCidrs,
   }),
-  connectionsPerOrigin: 1_000,
+  // All that can be in flight, so that no delivery waits for another's connection.
+  connectionsPerOrigin: lanes.reduce((sum, { messagesMax }) => sum + messagesMax, 0),
   idleConnectionsMax: 1_000,
   egressProxy: config.egressProxy,
 });
@@ -106,7 +116,8 @@ const deps: DispatchDeps = {
   ),
   findProject: (projectId, now) => directory.find(projectId, now),
   disableEndpoint: async (projectId, endpointId, reason) => {
-    await disableEndpoint(postgres.pool, endpointId, reason);
+    const done = await postgres.attempt(2_000, (pool) => disableEndpoint(pool, endpointId, reason));
+    if (!done) return;
     directory.forget(projectId);
     // The others hear of it when their entries run out, if Redis is away.
     await announceProjectChange(cache.redis, projectId).catch(() => {});
@@ -118,19 +129,17 @@ const deps: DispatchDeps = {
   random: Math.random,
 };
 
-const consumer = (queue: WorkQueue, prefetch: number) =>
-  new Consumer({
-    queue,
-    connection: consuming,
-    prefetch,
-    handle: (message) => dispatch(deps, message),
-    onError: (error) => logger.error({ err: error, queue }, 'delivery.failed_here'),
-  });
-const consumers = [
-  consumer('hqrelay.webhooks', 1_000),
-  consumer('hqrelay.retries', 600),
-  consumer('hqrelay.replays', 400),
-];
+const consumers = lanes.map(
+  ({ queue, messagesMax, bytesMax }) =>
+    new Consumer({
+      queue,
+      connection: consuming,
+      prefetch: messagesMax,
+      memory: { bytesMax, messageBytesMax: config.bodyBytesMax + envelopeBytesMax },
+      handle: (message) => dispatch(deps, message),
+      onError: (error) => logger.error({ err: error, queue }, 'delivery.failed_here'),
+    }),
+);
 new Gauge({
   name: 'hqrelay_deliveries_in_flight',
   help: 'Messages this worker is working on',
@@ -206,6 +215,9 @@ shutdown.add('stores', async () => {
 shutdown.add('maintenance', () => maintenance.stop());
 shutdown.add('consumers', async () => {
   await Promise.all(consumers.map((each) => each.drain(30_000)));
+  // What has not ended by now is given up, and its messages go back.
+  sender.abort();
+  await Promise.all(consumers.map((each) => each.drain(3_000)));
   // Only now: what was never started goes back in order.
   await consuming.stop();
   await sender.close();

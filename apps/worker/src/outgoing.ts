@@ -4,12 +4,15 @@ import { publicationId } from '@hqrelay/domain/ids';
 import { longestRung } from '@hqrelay/domain/retry-schedule';
 import { encodeMessage, type DeliveryFields, type Message } from '@hqrelay/queue/messages';
 import { encodeParked, type Parked } from '@hqrelay/queue/parked';
-import type { Publication, Publisher } from '@hqrelay/queue/publisher';
+import type { Publisher } from '@hqrelay/queue/publisher';
 import { deadLetterQueue, delayName, workExchange, type WorkQueue } from '@hqrelay/queue/topology';
+import { untilTaken } from './until-taken.ts';
 
 export type OutgoingDeps = { publisher: Publisher; postgres: Postgres };
 
 const outboxTimeoutMs = 2_000;
+/** What recording an attempt may have taken of its delay: a rung that is longer by no more than this is as good. */
+const rungSlackMs = 200;
 
 export function workQueueOf(lane: DeliveryFields['lane']): WorkQueue {
   switch (lane) {
@@ -24,22 +27,18 @@ export function workQueueOf(lane: DeliveryFields['lane']): WorkQueue {
 
 /** To a work queue, at once. True when the broker or the outbox has it. */
 export function send(deps: OutgoingDeps, queue: WorkQueue, message: Message): Promise<boolean> {
-  return publishOrSpill(
-    deps,
-    { exchange: workExchange, routingKey: queue, body: encodeMessage(message) },
-    message,
-  );
+  return publishOrSpill(deps, { exchange: workExchange, routingKey: queue }, message, encodeMessage);
 }
 
-/** To a work queue after the longest rung of the ladder that is not longer than `remainingMs`. */
+/** To a work queue after the longest rung of the ladder that is not longer than `remainingMs` and a little. */
 export function sendLater(
   deps: OutgoingDeps,
   queue: WorkQueue,
   message: Message,
   remainingMs: number,
 ): Promise<boolean> {
-  const exchange = delayName(longestRung(remainingMs).name);
-  return publishOrSpill(deps, { exchange, routingKey: queue, body: encodeMessage(message) }, message);
+  const exchange = delayName(longestRung(remainingMs + rungSlackMs).name);
+  return publishOrSpill(deps, { exchange, routingKey: queue }, message, encodeMessage);
 }
 
 /** Where an operator finds it, with the reason. False when the broker did not take it. */
@@ -55,30 +54,33 @@ export async function park(
 }
 
 /** A dead letter; the outbox takes it while the broker is away. */
-export async function sendDeadLetter(deps: OutgoingDeps, message: Message, reason: string): Promise<boolean> {
-  const body = encodeParked({ v: 1, kind: 'delivery', reason }, encodeMessage(message));
-  return publishOrSpill(deps, { exchange: '', routingKey: deadLetterQueue, body }, message);
+export function sendDeadLetter(deps: OutgoingDeps, message: Message, reason: string): Promise<boolean> {
+  return publishOrSpill(deps, { exchange: '', routingKey: deadLetterQueue }, message, (given) =>
+    encodeParked({ v: 1, kind: 'delivery', reason }, encodeMessage(given)),
+  );
 }
 
 /**
  * Confirmed by the broker, or committed to the outbox. The outbox row is keyed by the delivery and its attempt, so that a
  * message that is worked on again spills once. What may also be with the broker is marked as a copy.
  */
-async function publishOrSpill(
+function publishOrSpill(
   deps: OutgoingDeps,
-  publication: Publication,
+  target: { exchange: string; routingKey: string },
   message: Message,
+  encode: (message: Message) => Buffer,
 ): Promise<boolean> {
-  const result = await deps.publisher.publish(publication);
-  if (result.kind === 'confirmed') return true;
   const { id, delivery } = message.envelope;
-  const stored = await deps.postgres.attempt(outboxTimeoutMs, (pool) =>
-    insertOutbox(pool, {
-      id: publicationId(delivery?.deliveryId ?? id, delivery?.attemptNum ?? 0, publication.exchange),
-      exchange: publication.exchange,
-      routingKey: publication.routingKey,
-      message: publication.body,
-    }),
-  );
-  return stored !== undefined;
+  const outboxId = publicationId(delivery?.deliveryId ?? id, delivery?.attemptNum ?? 0, target.exchange);
+  return untilTaken(async () => {
+    const result = await deps.publisher.publish({ ...target, body: encode(message) });
+    if (result.kind === 'confirmed') return true;
+    const spilled = result.maybeStored
+      ? { ...message, envelope: { ...message.envelope, copy: true } }
+      : message;
+    const stored = await deps.postgres.attempt(outboxTimeoutMs, (pool) =>
+      insertOutbox(pool, { id: outboxId, ...target, message: encode(spilled) }),
+    );
+    return stored !== undefined;
+  });
 }

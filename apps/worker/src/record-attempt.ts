@@ -1,7 +1,8 @@
-import type { AuditRecorder } from '@hqrelay/audit/audit-recorder';
+import type { AuditRecorder, RecordOutcome } from '@hqrelay/audit/audit-recorder';
 import type { AttemptOutcome, HttpExchange } from '@hqrelay/domain/attempt-outcome';
 import type { Conclusion } from './conclude-attempt.ts';
 import type { Delivery } from './delivery.ts';
+import { untilTaken } from './until-taken.ts';
 
 export type Attempt = {
   /** UUIDv7; its time is when the attempt began. */
@@ -11,18 +12,12 @@ export type Attempt = {
   conclusion: Conclusion;
 };
 
-const triesMax = 20;
-const retryAfterMs = 1_500;
-
-/**
- * Records the attempt before anything follows from it. With neither store there, the message stays unacknowledged while
- * it is tried again: giving it back at once would only send the webhook again. False when it is time to give it back.
- */
+/** Records the attempt before anything follows from it. `unavailable` when no store takes it: the message is to be given back. */
 export async function recordAttempt(
   deps: { recorder: AuditRecorder },
   { envelope, fields }: Delivery,
   { id, exchange, outcome, conclusion }: Attempt,
-): Promise<boolean> {
+): Promise<RecordOutcome> {
   const attempt = {
     id,
     deliveryId: fields.deliveryId,
@@ -39,11 +34,12 @@ export async function recordAttempt(
     correlationId: envelope.correlationId,
     nextAttemptAt: conclusion.kind === 'retry' ? conclusion.nextAttemptAt : null,
   };
-  for (let tries = 1; ; tries += 1) {
-    if ((await deps.recorder.record({ kind: 'attempt', attempt })) !== 'unavailable') return true;
-    if (tries === triesMax) return false;
-    await new Promise((resolve) => setTimeout(resolve, retryAfterMs));
-  }
+  let recorded = 'unavailable' as RecordOutcome;
+  await untilTaken(async () => {
+    recorded = await deps.recorder.record({ kind: 'attempt', attempt });
+    return recorded !== 'unavailable';
+  });
+  return recorded;
 }
 
 function statusOf(conclusion: Conclusion): 'delivered' | 'failed' | 'dead_lettered' {

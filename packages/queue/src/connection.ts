@@ -9,6 +9,8 @@ export type ChannelUser = {
   open(model: ChannelModel): Promise<Channel>;
   /** Called when the channel is gone, whatever the cause. */
   lost(): void;
+  /** Called before the connection is let go of on purpose. */
+  close?(): Promise<void>;
 };
 
 export type BrokerState = 'starting' | 'up' | 'blocked' | 'down';
@@ -35,6 +37,7 @@ const longestRetryMs = 2_000;
 export class BrokerConnection {
   readonly #options: BrokerConnectionOptions;
   readonly #users: ChannelUser[] = [];
+  readonly #channels = new Set<Channel>();
   #state: BrokerState = 'starting';
   #detail: string | undefined;
   #model: ChannelModel | undefined;
@@ -70,7 +73,11 @@ export class BrokerConnection {
     clearTimeout(this.#timer);
     const model = this.#model;
     this.#model = undefined;
-    if (model) await within(2_000, model.close()).catch(() => destroy(model));
+    if (!model) return;
+    // One after another: amqplib may send the end of the connection before what a channel has still to say.
+    await within(2_000, Promise.all(this.#users.map((user) => user.close?.()))).catch(() => {});
+    await within(2_000, Promise.all([...this.#channels].map((channel) => channel.close()))).catch(() => {});
+    await within(2_000, model.close()).catch(() => destroy(model));
   }
 
   /** Messages ready in each queue. Throws when the broker does not answer within 2 s. */
@@ -107,7 +114,8 @@ export class BrokerConnection {
         channel.ack(message);
       }
     } finally {
-      await channel.close().catch(() => {});
+      // Never answered when the connection breaks meanwhile.
+      await within(2_000, channel.close()).catch(() => {});
     }
   }
 
@@ -159,11 +167,16 @@ export class BrokerConnection {
 
   async #openChannel(user: ChannelUser, model: ChannelModel): Promise<void> {
     const channel = await user.open(model);
+    this.#channels.add(channel);
     channel.on('error', (error: Error) => (this.#detail = error.message));
     channel.once('close', () => {
+      this.#channels.delete(channel);
       user.lost();
-      // The connection's own end closes its channels too; only a channel that died alone is opened again here.
-      if (this.#model === model && !this.#stopped) this.#reopen(user, model);
+      if (this.#stopped) return;
+      // The connection's own end closes its channels too; only a channel that died alone is opened again here. One that
+      // dies while others are still being opened takes the connection with it.
+      if (this.#model === model) this.#reopen(user, model);
+      else destroy(model);
     });
   }
 
@@ -204,8 +217,10 @@ function withHeartbeat(text: string): string {
 }
 
 function destroy(model: ChannelModel): void {
-  const { stream } = (model as unknown as { connection: { stream?: { destroy(): void } } }).connection;
-  if (stream) stream.destroy();
+  const { stream } = (model as unknown as { connection: { stream?: { destroy(error: Error): void } } })
+    .connection;
+  // With an error: without one amqplib does not notice.
+  if (stream) stream.destroy(new Error('given up'));
   else model.close().catch(() => {});
 }
 

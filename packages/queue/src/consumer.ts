@@ -1,71 +1,105 @@
+import { mayMakeRoom, sliceMessages, type Intake, type IntakeLimits } from '@hqrelay/domain/intake';
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import type { BrokerConnection, ChannelUser } from './connection.ts';
+import { Slice, type Verdict } from './slice.ts';
+
+export type { Verdict } from './slice.ts';
 
 export type Delivered = {
-  /** A copy of its own: safe to keep. */
+  /** Of its own: safe to keep. */
   content: Buffer;
   /** The broker gave it out before: somebody may have worked on it already. */
   redelivered: boolean;
 };
-
-/** What becomes of a message. Parking is publishing it elsewhere first, then `ack`. */
-export type Verdict = 'ack' | 'requeue';
 
 export type ConsumerOptions = {
   queue: string;
   connection: BrokerConnection;
   /** Messages held unacknowledged at once. */
   prefetch: number;
+  /** Bounds the memory too: bytes of messages held at once, of which none is larger than `messageBytesMax`. */
+  memory?: { bytesMax: number; messageBytesMax: number };
   handle: (message: Delivered) => Promise<Verdict>;
-  /** Told when `handle` throws; the message is given back. */
+  /** Past that the message is given back, whatever `handle` still does. */
+  handleWithinMs?: number;
+  /** Told when `handle` throws or takes too long; the message is given back. */
   onError: (error: unknown) => void;
 };
 
 /** How long a message that is given back stays with us first, so that a fault does not become a loop at full speed. */
 const requeueAfterMs = 1_000;
+const handleWithinMsDefault = 600_000;
+/** Verdicts that have waited for room so long show that there are too many slices. */
+const shrinkAfterMs = 100;
 
-/** Consumes with manual acknowledgement; nothing else touches its channel. */
+/**
+ * The longest that a message stays unacknowledged: its own handling, and that of those that its verdict may have to wait
+ * for. The broker takes a message away after 30 minutes unless told otherwise.
+ */
+export const unacknowledgedMsMax = 2 * (handleWithinMsDefault + requeueAfterMs) + 10_000;
+
+/**
+ * Consumes with manual acknowledgement; nothing else touches its channels.
+ *
+ * The broker's prefetch counts messages, and memory is bytes. So a queue is consumed in slices with a small prefetch each:
+ * more are opened while messages turn out small, and closed again when there is nothing for them to do. An acknowledgement
+ * is room for another message, of any size: one that would be too much waits until there are fewer slices or memory is free.
+ */
 export class Consumer implements ChannelUser {
   readonly name: string;
   readonly #options: ConsumerOptions;
-  #channel: Channel | undefined;
+  readonly #limits: IntakeLimits;
+  readonly #sliceMessages: number;
+  #model: ChannelModel | undefined;
+  /** In the order they were opened; the first one stays. */
+  #slices: Slice[] = [];
+  #slicesOpened = 0;
+  #isGrowing = false;
+  #shrinkTimer: NodeJS.Timeout | undefined;
   #draining = false;
   #inFlight = 0;
+  #bytes = 0;
   #drained: (() => void) | undefined;
 
   constructor(options: ConsumerOptions) {
     this.name = options.queue;
     this.#options = options;
+    const { prefetch, memory } = options;
+    this.#limits = { messagesMax: prefetch, bytesMax: Number.POSITIVE_INFINITY, messageBytesMax: 0, ...memory };
+    this.#sliceMessages = memory ? sliceMessages(this.#limits) : prefetch;
     options.connection.use(this);
   }
 
   /** Whether the broker has it registered as a consumer. */
   get isConsuming(): boolean {
-    return this.#channel !== undefined && !this.#draining;
+    return this.#slices.length > 0 && !this.#draining;
   }
 
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  async open(model: ChannelModel): Promise<Channel> {
-    const channel = await model.createChannel();
-    await channel.prefetch(this.#options.prefetch);
-    await channel.consume(this.#options.queue, (message) => this.#receive(channel, message), {
-      noAck: false,
-    });
-    this.#channel = channel;
-    return channel;
+  /** Bytes of the messages in flight. */
+  get bytesInFlight(): number {
+    return this.#bytes;
   }
 
+  async open(model: ChannelModel): Promise<Channel> {
+    this.#model = model;
+    const first = await this.#openSlice(model);
+    this.#slices.unshift(first);
+    return first.channel;
+  }
+
+  /** The first slice is lost. The others may live on: each says for itself when it does not. */
   lost(): void {
-    this.#channel = undefined;
+    this.#model = undefined;
   }
 
   /**
-   * Starts nothing new and waits until what is in flight has its verdict, or `deadlineMs` is over. What came meanwhile
-   * goes back in order when the connection is closed: cancelling first would hand later messages to another consumer
-   * while earlier ones are still worked on here.
+   * Starts nothing new and waits until what is in flight has its verdict, or `deadlineMs` is over. It does not cancel: later
+   * messages would go to another consumer while earlier ones are still worked on here. And it tells no verdict before the
+   * end (`close`), since each would bring another message.
    */
   async drain(deadlineMs: number): Promise<void> {
     this.#draining = true;
@@ -79,23 +113,84 @@ export class Consumer implements ChannelUser {
     });
   }
 
-  #receive(channel: Channel, message: ConsumeMessage | null): void {
-    if (message === null) {
-      // Cancelled by the broker. The channel goes, and the connection opens this consumer again.
-      channel.close().catch(() => {});
-      return;
-    }
-    if (this.#draining) return;
-    void this.#work(channel, message);
+  /** Ends the subscription: every verdict is told, and what has none goes back. */
+  async close(): Promise<void> {
+    this.#draining = true;
+    clearTimeout(this.#shrinkTimer);
+    // First all of them, so that what one gives back does not go to another.
+    await Promise.all(this.#slices.map((slice) => slice.cancel()));
+    await Promise.all(this.#slices.map((slice) => slice.close()));
   }
 
-  async #work(channel: Channel, message: ConsumeMessage): Promise<void> {
+  get #intake(): Intake {
+    const room = this.#slices.reduce((sum, slice) => sum + slice.room, 0);
+    return { bytes: this.#bytes, room };
+  }
+
+  #openSlice(model: ChannelModel): Promise<Slice> {
+    // Every slice has a tag of its own: a broker may confuse what it sent under a tag that it has seen before.
+    this.#slicesOpened += 1;
+    const { name: queue } = this;
+    return Slice.open(
+      model,
+      { queue, prefetch: this.#sliceMessages, tag: `${queue}.${this.#slicesOpened}` },
+      {
+        onMessage: (slice, message) => this.#receive(slice, message),
+        onLost: (lost) => {
+          this.#slices = this.#slices.filter((slice) => slice !== lost);
+          this.#grow();
+        },
+      },
+    );
+  }
+
+  /** Opens slices, one after another, as long as there is room for what they may bring. */
+  #grow(): void {
+    const model = this.#model;
+    const isRoom =
+      (this.#slices.length + 1) * this.#sliceMessages <= this.#limits.messagesMax &&
+      mayMakeRoom(this.#limits, this.#intake, this.#sliceMessages);
+    if (!model || !isRoom || this.#draining || this.#isGrowing) return;
+    this.#isGrowing = true;
+    this.#openSlice(model)
+      .then(
+        (slice) => {
+          this.#isGrowing = false;
+          if (this.#draining) return void slice.close();
+          if (!slice.isLost) this.#slices.push(slice);
+          this.#grow();
+        },
+        () => {
+          // The connection has died, and what opens it again opens the first slice.
+          this.#isGrowing = false;
+        },
+      )
+      .catch(this.#options.onError);
+  }
+
+  #receive(slice: Slice, message: ConsumeMessage): void {
+    this.#bytes += message.content.length;
     this.#inFlight += 1;
+    void this.#work(slice, message);
+    this.#grow();
+  }
+
+  async #work(slice: Slice, message: ConsumeMessage): Promise<void> {
+    const bytes = message.content.length;
+    const content = ownBytes(message.content);
+    message.content = nothing;
+    const verdict = this.#draining ? 'requeue' : await this.#verdictOn({ content, redelivered: message.fields.redelivered });
+    this.#inFlight -= 1;
+    this.#bytes -= bytes;
+    slice.done(message, verdict);
+    this.#settle();
+    if (this.#inFlight === 0) this.#drained?.();
+  }
+
+  async #verdictOn(delivered: Delivered): Promise<Verdict> {
     let verdict: Verdict;
     try {
-      // The content is a view into the socket's read buffer, which would live as long as the delivery takes.
-      const content = Buffer.from(message.content);
-      verdict = await this.#options.handle({ content, redelivered: message.fields.redelivered });
+      verdict = await this.#handleInTime(delivered);
     } catch (error) {
       this.#options.onError(error);
       verdict = 'requeue';
@@ -103,13 +198,54 @@ export class Consumer implements ChannelUser {
     if (verdict === 'requeue' && !this.#draining) {
       await new Promise((resolve) => setTimeout(resolve, requeueAfterMs));
     }
-    try {
-      if (verdict === 'ack') channel.ack(message);
-      else channel.nack(message, false, true);
-    } catch {
-      // The channel died meanwhile, and the broker gives the message out again.
-    }
-    this.#inFlight -= 1;
-    if (this.#inFlight === 0) this.#drained?.();
+    return verdict;
   }
+
+  async #handleInTime(delivered: Delivered): Promise<Verdict> {
+    const { handle, handleWithinMs = handleWithinMsDefault, queue } = this.#options;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const giveUp = () => reject(new Error(`a message of ${queue} took longer than ${handleWithinMs} ms`));
+      timer = setTimeout(giveUp, handleWithinMs);
+    });
+    try {
+      return await Promise.race([handle(delivered), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Tells the broker the verdicts that leave no more room than there may be. */
+  #settle(): void {
+    if (this.#draining) return;
+    const { bytes, ...intake } = this.#intake;
+    let { room } = intake;
+    let withheld = 0;
+    // The first ones first: the last ones are then the ones that can be closed.
+    for (const slice of this.#slices) {
+      if (slice.retiring) {
+        if (slice.isIdle) void slice.close();
+        continue;
+      }
+      while (mayMakeRoom(this.#limits, { bytes, room }, 1) && slice.settleNext()) room += 1;
+      withheld += slice.withheld;
+    }
+    if (withheld > 0) this.#shrinkTimer ??= setTimeout(() => this.#shrink(withheld), shrinkAfterMs);
+    this.#grow();
+  }
+
+  /** Closes as many slices as could have held the verdicts that wait. */
+  #shrink(withheld: number): void {
+    this.#shrinkTimer = undefined;
+    const excess = Math.ceil(withheld / this.#sliceMessages);
+    for (const slice of this.#slices.slice(1).slice(-excess)) slice.retiring = true;
+    this.#settle();
+  }
+}
+
+const nothing = Buffer.alloc(0);
+
+/** A small content is a view into the socket's read buffer, which would live as long as the delivery takes. */
+function ownBytes(content: Buffer): Buffer {
+  return content.length === content.buffer.byteLength ? content : Buffer.from(content);
 }

@@ -1,29 +1,41 @@
 import { z } from 'zod';
 
 const delivery = z.object({
-  deliveryId: z.string(),
-  endpointId: z.string(),
+  deliveryId: z.uuid(),
+  endpointId: z.uuid(),
   /** Counted from 1. */
   attemptNum: z.number().int().positive(),
   lane: z.enum(['live', 'retry', 'replay']),
   /** ms since epoch; not to be sent earlier. */
   notBefore: z.number(),
-  replayId: z.string().optional(),
+  replayId: z.uuid().optional(),
+});
+
+const credentialPlace = z.object({
+  name: z.string(),
+  secretId: z.string(),
+  before: z.string(),
+  after: z.string(),
+  base64: z.boolean().optional(),
 });
 
 const envelope = z.object({
   v: z.literal(1),
   /** The webhook's id: `webhook_logs.id`, the `id` of the 202, `webhook-id` at the endpoint. */
-  id: z.string(),
-  projectId: z.string(),
+  id: z.uuidv7(),
+  projectId: z.uuid(),
   eventType: z.string().nullable(),
   correlationId: z.string(),
   /** What the webhook owes; fixed at acceptance. */
-  endpointIds: z.array(z.string()),
+  endpointIds: z.array(z.uuid()),
   /** The provider's own, in order, without credentials and hop-by-hop headers. */
   headers: z.array(z.tuple([z.string(), z.string()])),
+  /** Where secrets of the project stood in credential headers, for endpoints that get them put back. */
+  credentials: z.array(credentialPlace).optional(),
   /** Another message with this content may exist: ask Postgres before posting. */
   copy: z.boolean().optional(),
+  /** Whoever had it before may have died after recording the attempt: this message goes on from there, where a copy ends. */
+  redelivered: z.boolean().optional(),
   /** Absent while the webhook is still to be fanned out. */
   delivery: delivery.optional(),
 });

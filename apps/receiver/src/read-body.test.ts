@@ -1,0 +1,71 @@
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { BodyReader } from './read-body.ts';
+
+/** A request whose body is written by the test. */
+function requestOf(contentLength?: number): PassThrough & IncomingMessage {
+  const headers = contentLength === undefined ? {} : { 'content-length': String(contentLength) };
+  return Object.assign(new PassThrough(), { headers }) as never;
+}
+
+describe('a body', () => {
+  it('is read as the bytes it came in', async () => {
+    const request = requestOf();
+    const read = new BodyReader({ bodyBytesMax: 10, unverifiedBytesMax: 100 }).read(request);
+    request.write('a\0');
+    request.end(Buffer.from([0xff]));
+    expect(await read).toEqual({ kind: 'read', body: Buffer.from([0x61, 0, 0xff]) });
+  });
+
+  it('over the limit is given up, whatever was declared', async () => {
+    const reader = new BodyReader({ bodyBytesMax: 10, unverifiedBytesMax: 100 });
+    expect(await reader.read(requestOf(11))).toEqual({ kind: 'too_large', bytes: 11 });
+    const request = requestOf(5);
+    const read = reader.read(request);
+    request.end('twelve bytes');
+    expect(await read).toEqual({ kind: 'too_large', bytes: 12 });
+  });
+
+  it('whose sender goes away is aborted', async () => {
+    const request = requestOf();
+    const read = new BodyReader({ bodyBytesMax: 10, unverifiedBytesMax: 100 }).read(request);
+    request.write('half');
+    request.destroy();
+    expect(await read).toEqual({ kind: 'aborted' });
+  });
+});
+
+describe('bodies all together', () => {
+  const tenBytes = '0123456789';
+
+  async function readAll(reader: BodyReader, text: string) {
+    const request = requestOf();
+    const read = reader.read(request);
+    request.end(text);
+    return (await read).kind;
+  }
+
+  it('are bounded until they are released', async () => {
+    const reader = new BodyReader({ bodyBytesMax: 10, unverifiedBytesMax: 25 });
+    expect(await readAll(reader, tenBytes)).toBe('read');
+    expect(await readAll(reader, tenBytes)).toBe('read');
+    expect(await readAll(reader, tenBytes)).toBe('overloaded');
+    expect((await reader.read(requestOf(10))).kind).toBe('overloaded');
+    reader.release(10);
+    expect(await readAll(reader, tenBytes)).toBe('read');
+  });
+
+  it('do not count those that were given up', async () => {
+    const reader = new BodyReader({ bodyBytesMax: 10, unverifiedBytesMax: 25 });
+    for (let i = 0; i < 10; i += 1) expect(await readAll(reader, `${tenBytes}!`)).toBe('too_large');
+    for (let i = 0; i < 10; i += 1) {
+      const request = requestOf();
+      const read = reader.read(request);
+      request.write(tenBytes);
+      request.destroy();
+      await read;
+    }
+    expect(await readAll(reader, tenBytes)).toBe('read');
+  });
+});

@@ -1,0 +1,213 @@
+import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { decodeMessage, encodeMessage, type DeliveryFields } from '@hqrelay/queue/messages';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+
+let world: WorkerWorld;
+
+beforeAll(async () => {
+  world = await startWorkerWorld();
+});
+
+afterAll(() => world.close());
+
+/** A webhook with one endpoint, and its message. */
+async function webhook(retry: string, envelope: { copy?: boolean } = {}) {
+  const { projectId, endpoints } = await world.seed({ retry });
+  const { id: endpointId, endpoint } = endpoints[0]!;
+  const id = newId();
+  const ids = { id, endpointIds: [endpointId] };
+  const fields = (changes: Partial<DeliveryFields>): DeliveryFields => ({
+    deliveryId: deliveryId(id, endpointId),
+    endpointId,
+    attemptNum: 1,
+    lane: 'live',
+    notBefore: 0,
+    ...changes,
+  });
+  return {
+    id,
+    projectId,
+    endpointId,
+    endpoint,
+    content: world.message(projectId, { ...ids, ...envelope }),
+    attempt: (changes: Partial<DeliveryFields>) =>
+      world.message(projectId, { ...ids, delivery: fields(changes) }),
+  };
+}
+
+function nextAttempts(id: string): [number, string][] {
+  return world.publishedOf(id).map((each) => [each.attemptNum, each.exchange]);
+}
+
+describe('a message given out again', () => {
+  it('after its delivery is acknowledged without another request', async () => {
+    const { id, endpoint, content } = await webhook('1h');
+    await world.send(content);
+    await world.waitForAttempts(id, 1);
+    expect(await world.redeliver(content)).toBe('ack');
+    expect(endpoint.requests).toHaveLength(1);
+    expect(await world.attemptsOf(id)).toHaveLength(1);
+  });
+
+  it('after its failed attempt was recorded does not post again, and goes on to the next attempt', async () => {
+    const { id, endpoint, content } = await webhook('1h');
+    endpoint.answerWith({ statusCode: 500 });
+    await world.send(content);
+    const [attempt] = await world.waitForAttempts(id, 1);
+    await waitFor('the next attempt', () => nextAttempts(id).length === 1);
+
+    expect(await world.redeliver(content)).toBe('ack');
+
+    expect(endpoint.requests).toHaveLength(1);
+    expect(await world.attemptsOf(id)).toHaveLength(1);
+    expect(world.publishedOf(id).map((each) => [each.attemptNum, each.notBefore])).toEqual([
+      [2, attempt!.next_attempt_at!.getTime()],
+      [2, attempt!.next_attempt_at!.getTime()],
+    ]);
+  });
+
+  it('after a later attempt was recorded ends there', async () => {
+    const { id, endpoint, content, attempt } = await webhook('1h,1h');
+    endpoint.answerWith({ statusCode: 500 });
+    await world.send(content);
+    await world.waitForAttempts(id, 1);
+    await world.send(attempt({ attemptNum: 2, lane: 'retry' }), 'hqrelay.retries');
+    await world.waitForAttempts(id, 2);
+    await waitFor('both next attempts', () => nextAttempts(id).length === 2);
+
+    expect(await world.redeliver(content)).toBe('ack');
+
+    expect(endpoint.requests).toHaveLength(2);
+    expect(nextAttempts(id)).toHaveLength(2);
+  });
+
+  it('whose attempt was never recorded is posted (again)', async () => {
+    const { id, endpoint, content } = await webhook('1h');
+    expect(await world.redeliver(content)).toBe('ack');
+    expect(endpoint.requests).toHaveLength(1);
+    expect(await world.attemptsOf(id)).toMatchObject([{ attempt_num: 1, status: 'delivered' }]);
+  });
+
+  it('after its last attempt was recorded is a dead letter all the same', async () => {
+    const { id, content, attempt, endpoint } = await webhook('1s');
+    endpoint.answerWith({ statusCode: 500 });
+    await world.send(content);
+    await world.waitForAttempts(id, 2);
+    await world.waitForDeadLetters(1);
+    // The worker might have died between the row and the dead letter: it cannot know.
+    expect(await world.redeliver(attempt({ attemptNum: 2, lane: 'retry' }))).toBe('ack');
+    expect(endpoint.requests).toHaveLength(2);
+    const [deadLetter] = await world.waitForDeadLetters(1);
+    expect(deadLetter?.why).toMatchObject({ kind: 'delivery', reason: expect.stringContaining('HTTP 500') });
+  });
+
+  it('after a failed attempt was recorded is not lost when it is held first', async () => {
+    const { id, endpointId, endpoint, content, projectId } = await webhook('2h');
+    endpoint.answerWith((_request, count) => ({ statusCode: count === 1 ? 500 : 200 }));
+    await world.send(content);
+    await world.waitForHeld(id);
+    const [first] = await world.attemptsOf(id);
+    // As if whoever recorded the attempt had died there: this message alone goes on.
+    await world.sql.query('delete from held_deliveries');
+    await world.changeEndpoint(projectId, endpointId, 'paused = true');
+
+    expect(await world.redeliver(content)).toBe('ack');
+    await world.changeEndpoint(projectId, endpointId, 'paused = false');
+    world.clock.aheadMs = first!.next_attempt_at!.getTime() - Date.now() + 1_000;
+    try {
+      await world.releaseHeld();
+      expect(await world.waitForAttempts(id, 2)).toMatchObject([
+        { attempt_num: 1, status: 'failed' },
+        { attempt_num: 2, status: 'delivered' },
+      ]);
+    } finally {
+      world.clock.aheadMs = 0;
+    }
+  });
+
+  it('after a failed attempt was recorded is not lost when its project cannot be read first', async () => {
+    const { id, endpoint, content } = await webhook('1h');
+    endpoint.answerWith({ statusCode: 500 });
+    await world.send(content);
+    await world.waitForAttempts(id, 1);
+    await waitFor('the next attempt', () => nextAttempts(id).length === 1);
+    const { findProject } = world.deps;
+    world.deps.findProject = () => ({ kind: 'unavailable' });
+    try {
+      expect(await world.redeliver(content)).toBe('ack');
+    } finally {
+      world.deps.findProject = findProject;
+    }
+    // Round through a delay queue, or straight on: what counts is that it goes on in the end, and without a request.
+    await waitFor(
+      'it to go on',
+      () => nextAttempts(id).filter(([attemptNum]) => attemptNum === 2).length === 2,
+    );
+    expect(endpoint.requests).toHaveLength(1);
+  });
+});
+
+describe('a message that is marked as a copy', () => {
+  it('is posted when nothing is recorded', async () => {
+    const { id, endpoint, content } = await webhook('1h', { copy: true });
+    await world.send(content);
+    await world.waitForAttempts(id, 1);
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
+  it.each([200, 500])('ends where the attempt is recorded (%i)', async (statusCode) => {
+    const { id, endpoint, content, projectId, endpointId } = await webhook('1h');
+    endpoint.answerWith({ statusCode });
+    await world.send(content);
+    await world.waitForAttempts(id, 1);
+    await waitFor('the next attempt', () => statusCode === 200 || nextAttempts(id).length === 1);
+    const published = nextAttempts(id).length;
+
+    await world.send(world.message(projectId, { id, endpointIds: [endpointId], copy: true }));
+    const after = newId();
+    await world.send(world.message(projectId, { id: after, endpointIds: [endpointId] }));
+    await world.waitForAttempts(after, 1);
+
+    expect(endpoint.requests.filter((request) => request.headers['webhook-id'] === id)).toHaveLength(1);
+    expect(nextAttempts(id)).toHaveLength(published);
+  });
+
+  it('does not become a second life when both are posted at the same time', async () => {
+    const { id, endpoint, content, projectId, endpointId } = await webhook('1s,1h');
+    endpoint.answerWith({ statusCode: 500, delayMs: 300 });
+    await world.send(content);
+    await world.send(world.message(projectId, { id, endpointIds: [endpointId], copy: true }));
+    await endpoint.waitForRequests(2);
+
+    const attempts = await world.waitForAttempts(id, 2);
+    await waitFor('the third attempt to wait', () =>
+      nextAttempts(id).some(([attemptNum]) => attemptNum === 3),
+    );
+
+    expect(attempts.map((attempt) => attempt.attempt_num)).toEqual([1, 2]);
+    expect(endpoint.requests.filter((request) => request.headers['x-hqrelay-attempt'] === '2')).toHaveLength(
+      1,
+    );
+    expect(nextAttempts(id).filter(([attemptNum]) => attemptNum === 2)).toHaveLength(1);
+  });
+});
+
+describe('an attempt', () => {
+  it('asks what is recorded before a request from the second one on, whatever the message says', async () => {
+    const { id, endpoint, attempt, content } = await webhook('1h,1h');
+    await world.send(content);
+    await world.waitForAttempts(id, 1);
+    const decoded = decodeMessage(attempt({ attemptNum: 2, lane: 'retry' }));
+    if (decoded.kind !== 'message') throw new Error('unreadable');
+    expect(
+      await world.redeliver(encodeMessage({ ...decoded.message, envelope: { ...decoded.message.envelope } })),
+    ).toBe('ack');
+    await world.send(attempt({ attemptNum: 2, lane: 'retry' }), 'hqrelay.retries');
+    const after = await webhook('1h');
+    await world.send(after.attempt({ attemptNum: 2, lane: 'retry' }), 'hqrelay.retries');
+    await world.waitForAttempts(after.id, 1);
+    expect(endpoint.requests).toHaveLength(1);
+  });
+});

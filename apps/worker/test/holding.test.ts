@@ -1,0 +1,138 @@
+import { newId } from '@hqrelay/domain/ids';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+
+let world: WorkerWorld;
+
+beforeAll(async () => {
+  world = await startWorkerWorld();
+});
+
+afterAll(() => world.close());
+
+afterEach(async () => {
+  world.clock.aheadMs = 0;
+  await world.sql.query('delete from held_deliveries');
+});
+
+describe('a delivery', () => {
+  it('whose next attempt is more than an hour away waits in Postgres and is attempted when it is due', async () => {
+    const { projectId, endpoints } = await world.seed({ retry: '2h' });
+    const { id: endpointId, endpoint } = endpoints[0]!;
+    endpoint.answerWith((_request, count) => ({ statusCode: count === 1 ? 500 : 200 }));
+    const id = newId();
+    const body = Buffer.from([1, 0, 255]);
+    await world.send(world.message(projectId, { id, endpointIds: [endpointId] }, body));
+
+    const held = await world.waitForHeld(id);
+    const [first] = await world.attemptsOf(id);
+    expect(held).toMatchObject({ reason: 'delay', queue: 'hqrelay.retries', due_at: first!.next_attempt_at });
+    const waitMs = held.due_at.getTime() - first!.attempted_at.getTime();
+    expect(waitMs).toBeGreaterThanOrEqual(2 * 3_600_000);
+
+    world.clock.aheadMs = held.due_at.getTime() - Date.now() - 5_000;
+    expect(await world.releaseHeld()).toBe(0);
+    world.clock.aheadMs = held.due_at.getTime() - Date.now();
+    expect(await world.releaseHeld()).toBe(1);
+
+    expect(await world.waitForAttempts(id, 2)).toMatchObject([
+      { attempt_num: 1, status: 'failed' },
+      { attempt_num: 2, status: 'delivered', lane: 'retry' },
+    ]);
+    expect(endpoint.requests[1]?.body.equals(body)).toBe(true);
+    expect(endpoint.requests[1]?.headers['x-hqrelay-attempt']).toBe('2');
+    expect(await world.held()).toEqual([]);
+  });
+
+  it.each([
+    ['paused', 'paused = true', 'paused = false'],
+    ['disabled', "enabled = false, disabled_reason = 'test'", 'enabled = true, disabled_reason = null'],
+  ] as const)('of a %s endpoint waits, without an attempt, until that is over', async (reason, off, on) => {
+    const { projectId, endpoints } = await world.seed({});
+    const { id: endpointId, endpoint } = endpoints[0]!;
+    await world.changeEndpoint(projectId, endpointId, off);
+    const id = newId();
+    await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
+
+    expect(await world.waitForHeld(id)).toMatchObject({ reason, queue: 'hqrelay.webhooks' });
+    expect(await world.releaseHeld()).toBe(0);
+    expect(endpoint.requests).toHaveLength(0);
+
+    await world.changeEndpoint(projectId, endpointId, on);
+    expect(await world.releaseHeld()).toBe(1);
+    expect(await world.waitForAttempts(id, 1)).toMatchObject([{ attempt_num: 1, status: 'delivered' }]);
+    expect(await world.held()).toEqual([]);
+  });
+
+  it('that is released twice is attempted once', async () => {
+    const { projectId, endpoints } = await world.seed({});
+    const { id: endpointId, endpoint } = endpoints[0]!;
+    await world.changeEndpoint(projectId, endpointId, 'paused = true');
+    const id = newId();
+    await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
+    await world.waitForHeld(id);
+    await world.changeEndpoint(projectId, endpointId, 'paused = false');
+    // As after a crash between the publish and the commit.
+    const { rows } = await world.sql.query<{ message: Buffer }>('select message from held_deliveries');
+    await world.releaseHeld();
+    await world.waitForAttempts(id, 1);
+    await world.send(rows[0]!.message);
+    const after = newId();
+    await world.send(world.message(projectId, { id: after, endpointIds: [endpointId] }));
+    await world.waitForAttempts(after, 1);
+    expect(endpoint.requests.filter((request) => request.headers['webhook-id'] === id)).toHaveLength(1);
+  });
+
+  it('answered with 410 is held, its endpoint disabled with the reason, and goes on when that is enabled again', async () => {
+    const { projectId, endpoints } = await world.seed({ retry: '1s' });
+    const { id: endpointId, endpoint } = endpoints[0]!;
+    endpoint.answerWith((_request, count) => ({ statusCode: count === 1 ? 410 : 200 }));
+    const id = newId();
+    await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
+
+    expect(await world.waitForHeld(id)).toMatchObject({ reason: 'disabled' });
+    expect(await world.attemptsOf(id)).toMatchObject([
+      { attempt_num: 1, status: 'failed', status_code: 410, next_attempt_at: null },
+    ]);
+    const { rows } = await world.sql.query('select enabled, disabled_reason from endpoints where id = $1', [
+      endpointId,
+    ]);
+    expect(rows).toEqual([{ enabled: false, disabled_reason: expect.stringContaining('410') }]);
+
+    const other = newId();
+    await world.send(world.message(projectId, { id: other, endpointIds: [endpointId] }));
+    await world.waitForHeld(other);
+    expect(endpoint.requests).toHaveLength(1);
+    expect(await world.releaseHeld()).toBe(0);
+
+    await world.changeEndpoint(projectId, endpointId, 'enabled = true, disabled_reason = null');
+    expect(await world.releaseHeld()).toBe(2);
+    expect(await world.waitForAttempts(id, 2)).toMatchObject([
+      { attempt_num: 1 },
+      { attempt_num: 2, status: 'delivered' },
+    ]);
+    await world.waitForAttempts(other, 1);
+  });
+
+  it('released while this worker still believes its endpoint paused is held again, not lost', async () => {
+    const { projectId, endpoints } = await world.seed({});
+    const { id: endpointId } = endpoints[0]!;
+    await world.changeEndpoint(projectId, endpointId, 'paused = true');
+    const id = newId();
+    await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
+    await world.waitForHeld(id);
+    const [before] = await world.held();
+    // Committed, and not heard of yet.
+    await world.sql.query('update endpoints set paused = false where id = $1', [endpointId]);
+    expect(await world.releaseHeld()).toBe(1);
+    await waitFor('it to be held again', async () => {
+      const [row] = await world.held();
+      return row && row.held_at > before!.held_at;
+    });
+
+    await world.forget(projectId);
+    expect(await world.releaseHeld()).toBe(1);
+    await world.waitForAttempts(id, 1);
+  });
+});

@@ -1,0 +1,148 @@
+import { newId } from '@hqrelay/domain/ids';
+import { decodeMessage } from '@hqrelay/queue/messages';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { drainOutbox } from '../src/maintenance/drain-outbox.ts';
+import { drainSpilledAudit } from '../src/maintenance/drain-spilled-audit.ts';
+import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+
+let world: WorkerWorld;
+
+beforeAll(async () => {
+  world = await startWorkerWorld({ own: ['postgres', 'rabbitmq'] });
+});
+
+afterAll(() => world.close());
+
+/** A project that the worker knows, so that it can go on without Postgres. */
+async function knownProject(retry: string) {
+  const { projectId, endpoints } = await world.seed({ retry });
+  const { id: endpointId, endpoint } = endpoints[0]!;
+  const first = newId();
+  await world.send(world.message(projectId, { id: first, endpointIds: [endpointId] }));
+  await world.waitForAttempts(first, 1);
+  return { projectId, endpointId, endpoint };
+}
+
+const drainAudit = () =>
+  drainSpilledAudit({
+    postgres: world.postgres,
+    connection: world.publishing,
+    publisher: world.publisher,
+  });
+
+async function withoutPostgres(work: () => Promise<void>): Promise<void> {
+  await world.servers.postgres!.stop();
+  try {
+    await waitFor('the worker to notice', () => !world.postgres.isUp);
+    await work();
+  } finally {
+    await world.servers.postgres!.start();
+    await world.waitUntilUp();
+  }
+}
+
+describe('while Postgres is stopped', () => {
+  it('webhooks are delivered and retried, and their attempts have their rows when it is back', async () => {
+    const { projectId, endpointId, endpoint } = await knownProject('1s');
+    const failing = newId();
+    const fine = newId();
+    endpoint.answerWith(({ headers }) => ({
+      statusCode: headers['webhook-id'] === failing && headers['x-hqrelay-attempt'] === '1' ? 500 : 200,
+    }));
+    await withoutPostgres(async () => {
+      await world.send(world.message(projectId, { id: fine, endpointIds: [endpointId] }));
+      await world.send(world.message(projectId, { id: failing, endpointIds: [endpointId] }));
+      await endpoint.waitForRequests(4);
+    });
+
+    await waitFor('the rows to be written', async () => {
+      await drainAudit();
+      return (await world.attemptsOf(failing)).length === 2 && (await world.attemptsOf(fine)).length === 1;
+    });
+    expect(await world.attemptsOf(failing)).toMatchObject([
+      { attempt_num: 1, status: 'failed' },
+      { attempt_num: 2, status: 'delivered' },
+    ]);
+    expect(endpoint.requests).toHaveLength(4);
+  });
+
+  it('an endpoint that answers 410 is asked again later, once, and disabled when Postgres is back', async () => {
+    const { projectId, endpointId, endpoint } = await knownProject('1s');
+    endpoint.answerWith({ statusCode: 410 });
+    const id = newId();
+    await withoutPostgres(async () => {
+      await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
+      await waitFor('it to wait in a delay queue', () => world.publishedOf(id).length === 1);
+      expect(world.publishedOf(id)).toMatchObject([{ attemptNum: 2, exchange: 'hqrelay.delay.1m' }]);
+      expect(endpoint.requests).toHaveLength(2);
+    });
+    const { body } = world.publisher.published.findLast(({ exchange }) => exchange === 'hqrelay.delay.1m')!;
+    await waitFor('the row of the first attempt', async () => {
+      await drainAudit();
+      return (await world.attemptsOf(id)).length === 1;
+    });
+    // What the delay queue will give back in a minute.
+    const decoded = decodeMessage(body);
+    expect(decoded.kind).toBe('message');
+    await world.send(body, 'hqrelay.retries');
+    expect(await world.waitForHeld(id)).toMatchObject({ reason: 'disabled' });
+    const { rows } = await world.sql.query('select enabled from endpoints where id = $1', [endpointId]);
+    expect(rows).toEqual([{ enabled: false }]);
+  });
+});
+
+describe('while RabbitMQ is gone', () => {
+  it('what follows an attempt waits in the outbox, once, and goes on when it is back', async () => {
+    const { projectId, endpointId, endpoint } = await knownProject('1s');
+    const id = newId();
+    endpoint.answerWith(({ headers }) =>
+      headers['webhook-id'] === id && headers['x-hqrelay-attempt'] === '1'
+        ? { statusCode: 500, delayMs: 1_500 }
+        : {},
+    );
+    await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
+    await endpoint.waitForRequests(2);
+
+    await world.servers.rabbitmq!.kill();
+    await world.waitForAttempts(id, 1);
+    await waitFor('the next attempt to be in the outbox', async () => {
+      const { rows } = await world.sql.query<{ exchange: string; message: Buffer }>('select * from outbox');
+      return rows.length === 1 && rows[0]?.exchange === 'hqrelay.delay.1s';
+    });
+
+    await world.servers.rabbitmq!.start();
+    await world.waitUntilUp();
+    await waitFor('the second attempt', async () => {
+      await drainOutbox({ postgres: world.postgres, publisher: world.publisher });
+      return (await world.attemptsOf(id)).length === 2;
+    });
+    const attempts = await world.attemptsOf(id);
+    expect(attempts).toMatchObject([
+      { attempt_num: 1, status: 'failed' },
+      { attempt_num: 2, status: 'delivered' },
+    ]);
+    expect(attempts[1]!.attempted_at.getTime()).toBeGreaterThanOrEqual(
+      attempts[0]!.next_attempt_at!.getTime(),
+    );
+    const { rows } = await world.sql.query('select from outbox');
+    expect(rows).toHaveLength(0);
+    // The first was given out again after the restart: it was recorded, and is not posted again.
+    expect(endpoint.requests.filter(({ headers }) => headers['x-hqrelay-attempt'] === '1')).toHaveLength(2);
+  });
+
+  it('a webhook in flight at the break is delivered, and consuming goes on', async () => {
+    const { projectId, endpointId, endpoint } = await knownProject('1s');
+    endpoint.answerWith({ delayMs: 500 });
+    const ids = Array.from({ length: 20 }, () => newId());
+    for (const id of ids) await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
+    await endpoint.waitForRequests(2);
+    await world.servers.rabbitmq!.kill();
+    await world.servers.rabbitmq!.start();
+    await world.waitUntilUp();
+    for (const id of ids) {
+      expect(await world.waitForAttempts(id, 1)).toMatchObject([{ status: 'delivered', attempt_num: 1 }]);
+    }
+    expect(world.errors).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { seedEndpoint } from '@hqrelay/testing/seed';
+import { startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+
+let world: WorkerWorld;
+
+beforeAll(async () => {
+  world = await startWorkerWorld();
+});
+
+afterAll(() => world.close());
+
+afterEach(() => expect(world.errors).toEqual([]));
+
+describe('a message', () => {
+  it.each([
+    ['that is empty', Buffer.alloc(0)],
+    ['of random bytes', Buffer.from('deadbeefdeadbeef', 'hex')],
+    ['of another version', Buffer.concat([Buffer.from([0, 0, 0, 7]), Buffer.from('{"v":9}')])],
+  ])('%s is parked as it is, with the reason', async (_what, content) => {
+    await world.send(content);
+    const [parked] = await world.waitForDeadLetters(1);
+    expect(parked?.why).toMatchObject({ kind: 'message', reason: expect.stringMatching(/./) });
+    expect(parked?.content.equals(content)).toBe(true);
+  });
+
+  it.each([
+    ['id', { id: 'no-uuid' }],
+    ['id that is not one of ours', { id: '7d444840-9dc0-11d1-b245-5ffdce74fad2' }],
+    ['project', { projectId: 'no-uuid' }],
+    ['endpoint', { endpointIds: ['no-uuid'] }],
+  ])('whose %s is none is parked at once', async (_what, changes) => {
+    const content = world.message(newId(), { endpointIds: [newId()], ...changes });
+    await world.send(content);
+    const [parked] = await world.waitForDeadLetters(1, 5_000);
+    expect(parked?.why).toMatchObject({ kind: 'message' });
+    expect(parked?.content.equals(content)).toBe(true);
+  });
+
+  it('for an endpoint that does not exist is parked, and says so', async () => {
+    const { projectId } = await world.seed({});
+    const unknown = newId();
+    const id = newId();
+    await world.send(world.message(projectId, { id, endpointIds: [unknown] }));
+    const [parked] = await world.waitForDeadLetters(1);
+    expect(parked?.why).toEqual({ v: 1, kind: 'message', reason: expect.stringContaining(unknown) });
+    expect(parked?.content.toString()).toContain(deliveryId(id, unknown));
+  });
+
+  it('for an endpoint that was added a moment ago, and is not known here yet, is delivered', async () => {
+    const { projectId, endpoints } = await world.seed({});
+    const before = newId();
+    await world.send(world.message(projectId, { id: before, endpointIds: [endpoints[0]!.id] }));
+    await world.waitForAttempts(before, 1);
+
+    const endpoint = await startRecordingEndpoint();
+    try {
+      const added = await seedEndpoint(world, projectId, { url: endpoint.url });
+      const id = newId();
+      await world.send(world.message(projectId, { id, endpointIds: [added.id] }));
+      await waitFor('the message to wait', () => world.publishedOf(id).length > 0);
+      expect(await world.takeDeadLetters()).toEqual([]);
+      await world.forget(projectId);
+      await world.waitForAttempts(id, 1);
+      expect(endpoint.requests).toHaveLength(1);
+      expect(await world.takeDeadLetters()).toEqual([]);
+    } finally {
+      await endpoint.close();
+    }
+  });
+});

@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+// A process of its own, as `npm run chaos` is: the servers that it kills are nobody else's.
+it('loses nothing when workers are killed and RabbitMQ restarts', { timeout: 120_000 }, async () => {
+  const { code, output } = await runChaos('--small', '--source', '--only', 'worker-kill,rabbitmq-restart');
+
+  expect(code, output).toBe(0);
+  expect(output).toMatch(/^worker-kill .*green/m);
+  expect(output).toMatch(/^rabbitmq-restart .*green/m);
+});
+
+function runChaos(...args: string[]): Promise<{ code: number | null; output: string }> {
+  const child = spawn(
+    process.execPath,
+    ['--conditions=@hqrelay/source', '--import', 'tsx', 'chaos/main.ts', ...args],
+    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })));
+}

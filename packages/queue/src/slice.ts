@@ -1,0 +1,139 @@
+import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
+
+/** What becomes of a message. Parking is publishing it elsewhere first, then `ack`. */
+export type Verdict = 'ack' | 'requeue';
+
+type Settled = { message: ConsumeMessage; verdict: Verdict };
+
+export type SliceEvents = {
+  onMessage: (slice: Slice, message: ConsumeMessage) => void;
+  /** Its channel has died: the broker gives out again what it held. */
+  onLost: (slice: Slice) => void;
+};
+
+/**
+ * A subscription on a channel of its own, with a small prefetch: a part of what a consumer may hold, that can be opened and
+ * closed apart from the others.
+ */
+export class Slice {
+  readonly channel: Channel;
+  readonly #prefetch: number;
+  readonly #tag: string;
+  /** Messages that the broker has no verdict on. */
+  #unsettled = 0;
+  #working = 0;
+  /** Verdicts that the broker is not told yet. */
+  #withheld: Settled[] = [];
+  /** Takes no more work: it is closed as soon as it has none. */
+  retiring = false;
+  #cancelling: Promise<void> | undefined;
+  isLost = false;
+
+  private constructor(channel: Channel, prefetch: number, tag: string) {
+    this.channel = channel;
+    this.#prefetch = prefetch;
+    this.#tag = tag;
+  }
+
+  static async open(
+    model: ChannelModel,
+    { queue, prefetch, tag }: { queue: string; prefetch: number; tag: string },
+    events: SliceEvents,
+  ): Promise<Slice> {
+    const channel = await model.createChannel();
+    const slice = new Slice(channel, prefetch, tag);
+    channel.on('error', () => {});
+    channel.once('close', () => {
+      slice.isLost = true;
+      events.onLost(slice);
+    });
+    await channel.prefetch(prefetch);
+    await channel.consume(queue, (message) => slice.#receive(message, events), { consumerTag: tag });
+    return slice;
+  }
+
+  /** How many messages the broker may still send. */
+  get room(): number {
+    return this.#prefetch - this.#unsettled;
+  }
+
+  /** How many verdicts the broker is not told yet. */
+  get withheld(): number {
+    return this.#withheld.length;
+  }
+
+  get isIdle(): boolean {
+    return this.#working === 0;
+  }
+
+  /** A message is done; the broker hears of it with `settleNext`. */
+  done(message: ConsumeMessage, verdict: Verdict): void {
+    this.#working -= 1;
+    this.#withheld.push({ message, verdict });
+  }
+
+  /** Tells the broker one verdict, which makes room for another message. False when there is none. */
+  settleNext(): boolean {
+    const next = this.#withheld.shift();
+    if (next) this.#settle(next);
+    return next !== undefined;
+  }
+
+  /**
+   * Ends the subscription: no message follows. To be closed after that: what the broker sends while it cancels can be lost
+   * sight of until its channel is closed (seen with 3.10).
+   */
+  cancel(): Promise<void> {
+    this.#cancelling ??= this.channel.cancel(this.#tag).then(
+      () => {
+        // In a cluster something may still be on its way; amqplib would end the connection for it.
+        (this.channel as RegistersConsumers).registerConsumer(this.#tag, () => {});
+      },
+      () => {
+        // The channel has died by itself.
+      },
+    );
+    return this.#cancelling;
+  }
+
+  /** Tells all verdicts and closes the channel; what has no verdict goes back. */
+  async close(): Promise<void> {
+    await this.cancel();
+    while (this.settleNext()) {
+      // No message follows any more.
+    }
+    await this.channel.close().catch(() => {
+      // It is closed already.
+    });
+  }
+
+  #receive(message: ConsumeMessage | null, events: SliceEvents): void {
+    if (message === null) {
+      // Cancelled by the broker.
+      this.channel.close().catch(() => {});
+      return;
+    }
+    this.#unsettled += 1;
+    if (this.#cancelling) {
+      message.content = nothing;
+      this.#withheld.push({ message, verdict: 'requeue' });
+    } else {
+      this.#working += 1;
+      events.onMessage(this, message);
+    }
+  }
+
+  #settle({ message, verdict }: Settled): void {
+    this.#unsettled -= 1;
+    try {
+      if (verdict === 'ack') this.channel.ack(message);
+      else this.channel.nack(message, false, true);
+    } catch {
+      // The channel died meanwhile, and the broker gives the message out again.
+    }
+  }
+}
+
+type RegistersConsumers = Channel & { registerConsumer(tag: string, take: () => void): void };
+
+const nothing = Buffer.alloc(0);

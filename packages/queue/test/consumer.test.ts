@@ -1,0 +1,211 @@
+import { createWorld, type World } from '@hqrelay/testing/world';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import type { Channel, ChannelModel, Message } from 'amqplib';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { BrokerConnection } from '../src/connection.ts';
+import { Consumer, type ConsumerOptions, type Delivered, type Verdict } from '../src/consumer.ts';
+import { Publisher } from '../src/publisher.ts';
+import { workExchange, type WorkQueue } from '../src/topology.ts';
+
+let world: World;
+let publishing: BrokerConnection;
+let publisher: Publisher;
+const connections: BrokerConnection[] = [];
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'));
+  publishing = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });
+  publisher = new Publisher({
+    name: 'test',
+    connection: publishing,
+    confirmTimeoutMs: 5_000,
+    inFlightMax: 100,
+  });
+  publishing.start();
+  await waitFor('the connection', () => publisher.isOpen);
+});
+
+afterAll(async () => {
+  await publishing.stop();
+  await world.close();
+});
+
+afterEach(async () => {
+  await Promise.all(connections.splice(0).map((connection) => connection.stop()));
+  for (const queue of ['hqrelay.webhooks', 'hqrelay.retries'] as const) {
+    await publishing.pull(queue, async () => {});
+  }
+});
+
+/** Lets a test at the channel, which nothing else touches. */
+class OpenConsumer extends Consumer {
+  channel: Channel | undefined;
+
+  override async open(model: ChannelModel): Promise<Channel> {
+    this.channel = await super.open(model);
+    return this.channel;
+  }
+}
+
+async function consume(
+  queue: WorkQueue,
+  handle: (message: Delivered) => Promise<Verdict>,
+  options: Partial<ConsumerOptions> = {},
+) {
+  const connection = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });
+  connections.push(connection);
+  const errors: unknown[] = [];
+  const consumer = new OpenConsumer({
+    queue,
+    connection,
+    prefetch: 10,
+    handle,
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  connection.start();
+  await waitFor('the consumer', () => consumer.isConsuming);
+  return { consumer, connection, errors };
+}
+
+async function send(queue: WorkQueue, ...texts: string[]): Promise<void> {
+  for (const text of texts) {
+    const body = Buffer.from(text);
+    expect(await publisher.publish({ exchange: workExchange, routingKey: queue, body })).toEqual({
+      kind: 'confirmed',
+    });
+  }
+}
+
+describe('a consumer', () => {
+  it('acknowledges what was handled: it does not come again', async () => {
+    const seen: string[] = [];
+    const { connection, consumer } = await consume('hqrelay.webhooks', async ({ content }) => {
+      seen.push(content.toString());
+      return 'ack';
+    });
+    await send('hqrelay.webhooks', 'a', 'b');
+    await waitFor('both', () => seen.length === 2 && consumer.inFlight === 0);
+    await connection.stop();
+    expect(await publishing.pull('hqrelay.webhooks', async () => {})).toBe(0);
+  });
+
+  it('gives back what its handler failed on, tells of it, and says the next time that it came before', async () => {
+    const seen: boolean[] = [];
+    const { errors } = await consume('hqrelay.webhooks', async ({ redelivered }) => {
+      seen.push(redelivered);
+      if (seen.length === 1) throw new Error('a bug');
+      return 'ack';
+    });
+    const sentAt = performance.now();
+    await send('hqrelay.webhooks', 'x');
+    await waitFor('the second time', () => seen.length === 2);
+    expect(seen).toEqual([false, true]);
+    expect(errors).toEqual([new Error('a bug')]);
+    // Not at full speed.
+    expect(performance.now() - sentAt).toBeGreaterThanOrEqual(900);
+  });
+
+  it('comes back when its channel alone has died, and gets again what it held', async () => {
+    const seen: string[] = [];
+    let letGo: (() => void) | undefined;
+    const { consumer } = await consume('hqrelay.webhooks', async ({ content, redelivered }) => {
+      seen.push(`${content.toString()} ${redelivered}`);
+      if (seen.length === 1) await new Promise<void>((resolve) => (letGo = resolve));
+      return 'ack';
+    });
+    await send('hqrelay.webhooks', 'held');
+    await waitFor('the message', () => letGo !== undefined);
+    const dead = consumer.channel;
+    // The broker closes a channel that acknowledges what it never got.
+    dead?.ack({ fields: { deliveryTag: 4_711 } } as Message);
+    await waitFor('another channel', () => consumer.channel !== dead && consumer.isConsuming);
+    await send('hqrelay.webhooks', 'after');
+    await waitFor('both', () => seen.length === 3);
+    expect(seen.toSorted((a, b) => a.localeCompare(b))).toEqual(['after false', 'held false', 'held true']);
+    letGo?.();
+    await waitFor('the verdict of the dead channel to be dropped', () => consumer.inFlight === 0);
+    expect(consumer.isConsuming).toBe(true);
+  });
+
+  it('comes back when its queue was deleted, with the queue', async () => {
+    const seen: string[] = [];
+    const { consumer } = await consume('hqrelay.retries', async ({ content }) => {
+      seen.push(content.toString());
+      return 'ack';
+    });
+    const dead = consumer.channel;
+    await publisher.publish({
+      exchange: workExchange,
+      routingKey: 'hqrelay.webhooks',
+      body: Buffer.from('x'),
+    });
+    const channel = consumer.channel!;
+    await channel.deleteQueue('hqrelay.retries').catch(() => {});
+    await waitFor('another channel', () => consumer.channel !== dead && consumer.isConsuming);
+    await send('hqrelay.retries', 'after');
+    await waitFor('the message', () => seen.includes('after'));
+  });
+
+  it('that drains begins nothing, ends what it began, and gives the rest back in order', async () => {
+    const begun: string[] = [];
+    const settle: (() => void)[] = [];
+    const { consumer, connection } = await consume(
+      'hqrelay.webhooks',
+      ({ content }) => {
+        begun.push(content.toString());
+        return new Promise<Verdict>((resolve) => settle.push(() => resolve('ack')));
+      },
+      { prefetch: 3 },
+    );
+    await send('hqrelay.webhooks', ...'12345678');
+    await waitFor('the first ones', () => begun.length === 3);
+
+    let isDrained = false;
+    const drained = consumer.drain(10_000).then(() => (isDrained = true));
+    expect(consumer.isConsuming).toBe(false);
+    settle[0]?.();
+    settle[1]?.();
+    await waitFor('two verdicts', () => consumer.inFlight === 1);
+    expect(isDrained).toBe(false);
+    settle[2]?.();
+    await drained;
+    await connection.stop();
+
+    const rest: string[] = [];
+    await publishing.pull('hqrelay.webhooks', async (content) => {
+      rest.push(content.toString());
+    });
+    expect(begun).toEqual(['1', '2', '3']);
+    expect(rest).toEqual(['4', '5', '6', '7', '8']);
+  });
+
+  it('drains no longer than it is given', async () => {
+    const { consumer } = await consume('hqrelay.webhooks', () => new Promise<Verdict>(() => {}));
+    await send('hqrelay.webhooks', 'never');
+    await waitFor('the message', () => consumer.inFlight === 1);
+    const startedAt = performance.now();
+    await consumer.drain(300);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(295);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+});
+
+describe('pulling a queue', () => {
+  it('takes all of it, and leaves what could not be handled', async () => {
+    await send('hqrelay.webhooks', 'a', 'b', 'c');
+    const seen: string[] = [];
+    const pulling = publishing.pull('hqrelay.webhooks', async (content) => {
+      seen.push(content.toString());
+      if (seen.length === 2) throw new Error('Postgres went away');
+    });
+    await expect(pulling).rejects.toThrow('Postgres went away');
+    expect(seen).toEqual(['a', 'b']);
+    const rest: string[] = [];
+    const count = await publishing.pull('hqrelay.webhooks', async (content) => {
+      rest.push(content.toString());
+    });
+    expect(rest).toEqual(['b', 'c']);
+    expect(count).toBe(2);
+  });
+});

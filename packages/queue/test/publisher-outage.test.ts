@@ -1,0 +1,167 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import type { RunningServer } from '@hqrelay/services/running-server';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { BrokerConnection } from '../src/connection.ts';
+import { Consumer } from '../src/consumer.ts';
+import { Publisher, type PublishResult } from '../src/publisher.ts';
+import { workExchange } from '../src/topology.ts';
+
+let world: World;
+let broker: RunningServer;
+let connection: BrokerConnection;
+let consuming: BrokerConnection;
+let publisher: Publisher;
+let consumer: Consumer;
+const received = new Set<string>();
+
+const queue = 'hqrelay.webhooks';
+const confirmTimeoutMs = 700;
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'), { own: ['rabbitmq'] });
+  broker = world.servers.rabbitmq!;
+  const options = { urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} };
+  connection = new BrokerConnection(options);
+  consuming = new BrokerConnection(options);
+  publisher = new Publisher({ name: 'test', connection, confirmTimeoutMs, inFlightMax: 1_000 });
+  consumer = new Consumer({
+    queue,
+    connection: consuming,
+    prefetch: 50,
+    handle: async ({ content }) => {
+      received.add(content.toString('utf8', 0, 20).trim());
+      return 'ack';
+    },
+    onError: () => {},
+  });
+  connection.start();
+  consuming.start();
+  await waitUntilUp();
+});
+
+afterAll(async () => {
+  await Promise.all([connection.stop(), consuming.stop()]);
+  await world.close();
+});
+
+function publish(text: string, bytes = 20): Promise<PublishResult> {
+  return publisher.publish({
+    exchange: workExchange,
+    routingKey: queue,
+    body: Buffer.from(text.padEnd(bytes)),
+  });
+}
+
+function waitUntilUp(): Promise<unknown> {
+  return waitFor('the connections', () => publisher.isOpen && consumer.isConsuming, { timeoutMs: 30_000 });
+}
+
+/** Past a circuit that lets one through at a time. */
+function waitUntilConfirmed(text: string): Promise<unknown> {
+  return waitFor('a publish to be confirmed', async () => (await publish(text)).kind === 'confirmed', {
+    timeoutMs: 30_000,
+  });
+}
+
+function waitUntilReceived(text: string): Promise<unknown> {
+  return waitFor(`${text} to be received`, () => received.has(text), { timeoutMs: 20_000 });
+}
+
+/** The broker's own tool, with the environment it was started with. */
+async function rabbitmqctl(...args: string[]): Promise<void> {
+  const environment = readFileSync(`/proc/${broker.pid()}/environ`, 'utf8').split('\0');
+  await promisify(execFile)('/usr/lib/rabbitmq/bin/rabbitmqctl', args, {
+    env: Object.fromEntries(environment.map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string])),
+  });
+}
+
+describe('while the broker does not answer', () => {
+  it('a publish ends in its time, the next ones at once, and all goes on when it answers again', async () => {
+    broker.freeze();
+    try {
+      const startedAt = performance.now();
+      const results = await Promise.all(Array.from({ length: 20 }, (_, index) => publish(`frozen ${index}`)));
+      const tookMs = performance.now() - startedAt;
+      for (const result of results) {
+        expect(result).toEqual({ kind: 'failed', reason: 'timed_out', maybeStored: true });
+      }
+      expect(tookMs).toBeGreaterThanOrEqual(confirmTimeoutMs - 5);
+      expect(tookMs).toBeLessThan(confirmTimeoutMs + 500);
+
+      expect(publisher.isOpen).toBe(false);
+      const refusedAt = performance.now();
+      expect(await publish('refused')).toEqual({
+        kind: 'failed',
+        reason: 'circuit_open',
+        maybeStored: false,
+      });
+      expect(performance.now() - refusedAt).toBeLessThan(50);
+    } finally {
+      broker.thaw();
+    }
+    await waitUntilConfirmed('thawed');
+    await waitUntilReceived('thawed');
+    expect(publisher.isOpen).toBe(true);
+  });
+});
+
+describe('while an alarm of the broker blocks publishing', () => {
+  it('publishes fail at once, consuming goes on, and publishing too when the alarm is over', async () => {
+    await rabbitmqctl('set_vm_memory_high_watermark', 'absolute', '1MB');
+    try {
+      // The broker says so at the first publish after it.
+      const first = await publish('alarm');
+      expect(first).toMatchObject({ kind: 'failed', maybeStored: true });
+      await waitFor('the connection to be blocked', () => connection.state === 'blocked');
+      const refusedAt = performance.now();
+      expect(await publish('refused')).toEqual({ kind: 'failed', reason: 'blocked', maybeStored: false });
+      expect(performance.now() - refusedAt).toBeLessThan(50);
+      expect(publisher.isOpen).toBe(false);
+      expect(consumer.isConsuming).toBe(true);
+    } finally {
+      await rabbitmqctl('set_vm_memory_high_watermark', '0.4');
+    }
+    await waitFor('the connection to be unblocked', () => connection.state === 'up');
+    await waitUntilConfirmed('unblocked');
+    await waitUntilReceived('unblocked');
+  });
+});
+
+describe('when the broker is killed', () => {
+  it('what is in flight has failed and may be stored; afterwards all goes on by itself', async () => {
+    const publishing = Array.from({ length: 400 }, (_, index) => publish(`killed ${index}`, 20_000));
+    await broker.kill();
+    const results = await Promise.all(publishing);
+    expect(results.some((result) => result.kind === 'failed')).toBe(true);
+    for (const result of results) {
+      if (result.kind === 'failed') expect(['channel_closed', 'timed_out']).toContain(result.reason);
+      if (result.kind === 'failed') expect(result.maybeStored).toBe(true);
+    }
+    await waitFor('the connection to be down', () => connection.state === 'down' && !consumer.isConsuming);
+    expect(await publish('down')).toMatchObject({ kind: 'failed', reason: 'disconnected' });
+
+    await broker.start();
+    await waitUntilUp();
+    await waitUntilConfirmed('restarted');
+    await waitUntilReceived('restarted');
+    // Nothing that was confirmed is lost.
+    for (const [index, result] of results.entries()) {
+      if (result.kind === 'confirmed') await waitUntilReceived(`killed ${index}`);
+    }
+  });
+
+  it('again and again while the connection is being set up, it still comes back', async () => {
+    for (let round = 0; round < 2; round += 1) {
+      await broker.kill();
+      await broker.start();
+      await waitFor('a new connection to begin', () => connection.state !== 'up' || publisher.isOpen);
+    }
+    await waitUntilUp();
+    await waitUntilConfirmed('after many');
+    await waitUntilReceived('after many');
+  });
+});

@@ -1,0 +1,103 @@
+import { createWorld, type World } from '@hqrelay/testing/world';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { BrokerConnection } from '../src/connection.ts';
+import { Publisher, type PublishResult } from '../src/publisher.ts';
+import { workExchange } from '../src/topology.ts';
+
+let world: World;
+let connection: BrokerConnection;
+let publisher: Publisher;
+let narrow: Publisher;
+
+const queue = 'hqrelay.webhooks';
+const body = Buffer.from('message');
+const publication = { exchange: workExchange, routingKey: queue, body };
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'));
+  connection = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });
+  publisher = new Publisher({ name: 'test', connection, confirmTimeoutMs: 5_000, inFlightMax: 1_000 });
+  narrow = new Publisher({ name: 'narrow', connection, confirmTimeoutMs: 5_000, inFlightMax: 3 });
+});
+
+afterAll(async () => {
+  await connection.stop();
+  await world.close();
+});
+
+async function taken(): Promise<string[]> {
+  const texts: string[] = [];
+  await connection.pull(queue, async (content) => {
+    texts.push(content.toString());
+  });
+  return texts;
+}
+
+describe('a publish', () => {
+  it('without a connection fails at once', async () => {
+    expect(publisher.isOpen).toBe(false);
+    expect(await publisher.publish(publication)).toEqual({
+      kind: 'failed',
+      reason: 'disconnected',
+      maybeStored: false,
+    });
+    connection.start();
+    await waitFor('the connection', () => publisher.isOpen && narrow.isOpen);
+  });
+
+  it('that a queue has taken is confirmed', async () => {
+    expect(await publisher.publish(publication)).toEqual({ kind: 'confirmed' });
+    expect(await taken()).toEqual(['message']);
+  });
+
+  it('that no queue takes has failed, though the broker confirms it, and says so of no other', async () => {
+    const nowhere = { exchange: workExchange, routingKey: 'hqrelay.nowhere', body };
+    const missing = { exchange: '', routingKey: 'no.such.queue', body };
+    const results = await Promise.all(
+      [publication, nowhere, publication, missing, nowhere, publication].map((each) =>
+        publisher.publish(each),
+      ),
+    );
+    const returned: PublishResult = { kind: 'failed', reason: 'returned', maybeStored: false };
+    const confirmed: PublishResult = { kind: 'confirmed' };
+    expect(results).toEqual([confirmed, returned, confirmed, returned, returned, confirmed]);
+    expect(await taken()).toHaveLength(3);
+  });
+
+  it('is persistent: the message says so itself, wherever it is moved', async () => {
+    await publisher.publish(publication);
+    const { origin, username, password } = new URL(world.rabbitmqManagementUrl);
+    const vhost = new URL(world.rabbitmqUrl).pathname.slice(1);
+    const response = await fetch(`${origin}/api/queues/${vhost}/${queue}/get`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
+      body: JSON.stringify({ count: 1, ackmode: 'ack_requeue_false', encoding: 'auto' }),
+    });
+    const [message] = (await response.json()) as { properties: { delivery_mode?: number } }[];
+    expect(message?.properties.delivery_mode).toBe(2);
+  });
+
+  it('past the bound of those in flight fails at once instead of filling memory', async () => {
+    const results = await Promise.all(Array.from({ length: 10 }, () => narrow.publish(publication)));
+    expect(results.map((result) => (result.kind === 'failed' ? result.reason : result.kind))).toEqual([
+      ...Array.from({ length: 3 }, () => 'confirmed'),
+      ...Array.from({ length: 7 }, () => 'overloaded'),
+    ]);
+    expect(await narrow.publish(publication)).toEqual({ kind: 'confirmed' });
+    expect(await taken()).toHaveLength(4);
+  });
+
+  it('to an exchange that does not exist takes the channel with it: those in flight fail, and the next succeeds', async () => {
+    const results = await Promise.all([
+      publisher.publish({ exchange: 'no.such.exchange', routingKey: queue, body }),
+      publisher.publish(publication),
+    ]);
+    for (const result of results) {
+      expect(result).toMatchObject({ kind: 'failed', reason: 'channel_closed', maybeStored: true });
+    }
+    await waitFor('the channel to be open again', () => publisher.isOpen);
+    expect(await publisher.publish(publication)).toEqual({ kind: 'confirmed' });
+    expect(connection.state).toBe('up');
+  });
+});

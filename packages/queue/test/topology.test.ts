@@ -1,0 +1,103 @@
+import { createWorld, type World } from '@hqrelay/testing/world';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { connect, type Channel, type ChannelModel, type GetMessage } from 'amqplib';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { BrokerConnection } from '../src/connection.ts';
+import { assertTopology, deadLetterQueue, delayName, workExchange, workQueues } from '../src/topology.ts';
+
+let world: World;
+let model: ChannelModel;
+let channel: Channel;
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'));
+  model = await connect(world.rabbitmqUrl);
+  model.on('error', () => {});
+  channel = await model.createChannel();
+  channel.on('error', () => {});
+  await assertTopology(channel);
+});
+
+afterAll(async () => {
+  await model.close();
+  await world.close();
+});
+
+function take(queue: string, timeoutMs = 10_000): Promise<GetMessage> {
+  return waitFor(`a message in ${queue}`, () => channel.get(queue, { noAck: true }), { timeoutMs });
+}
+
+describe('the topology', () => {
+  it('asserted again, also by several at once, is found as it is', async () => {
+    const others = await Promise.all([model.createChannel(), model.createChannel()]);
+    await Promise.all([assertTopology(channel), ...others.map((other) => assertTopology(other))]);
+    await Promise.all(others.map((other) => other.close()));
+  });
+
+  it('that differs from what is there is told of by the name of the queue and the argument, until it is mended', async () => {
+    await channel.deleteQueue('hqrelay.retries');
+    await channel.assertQueue('hqrelay.retries', {
+      durable: true,
+      arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': 3 },
+    });
+    const connection = new BrokerConnection({
+      urls: [world.rabbitmqUrl],
+      name: 'test',
+      onChange: () => {},
+    });
+    connection.start();
+    try {
+      await waitFor('the reason', () => connection.state === 'down');
+      expect(connection.detail).toContain('hqrelay.retries');
+      expect(connection.detail).toContain('inequivalent arg');
+      await channel.deleteQueue('hqrelay.retries');
+      await waitFor('the connection', () => connection.state === 'up');
+    } finally {
+      await connection.stop();
+    }
+  });
+
+  it.each(workQueues)('has a way to %s by its name', async (queue) => {
+    channel.publish(workExchange, queue, Buffer.from(queue), { persistent: true, mandatory: true });
+    const message = await take(queue);
+    expect(message.content.toString()).toBe(queue);
+  });
+
+  it('brings a message back from a delay queue to the work queue it names, not before its time, as often as it goes', async () => {
+    const queue = 'hqrelay.retries';
+    let content = Buffer.from('round');
+    for (let round = 1; round <= 4; round += 1) {
+      const sentAt = performance.now();
+      channel.publish(delayName('1s'), queue, content, { persistent: true, mandatory: true });
+      const message = await take(queue);
+      expect(performance.now() - sentAt).toBeGreaterThanOrEqual(990);
+      expect(message.content.toString()).toBe('round');
+      ({ content } = message);
+    }
+  });
+
+  it('keeps order in a delay queue and each message’s own way back', async () => {
+    for (const [index, queue] of [...workQueues, ...workQueues].entries()) {
+      channel.publish(delayName('1s'), queue, Buffer.from(String(index)), { persistent: true });
+    }
+    for (const [index, queue] of workQueues.entries()) {
+      expect((await take(queue)).content.toString()).toBe(String(index));
+      expect((await take(queue)).content.toString()).toBe(String(index + workQueues.length));
+    }
+  });
+
+  it.each(workQueues)('parks what %s has given out 20 times too often, with its bytes', async (queue) => {
+    const consuming = await model.createChannel();
+    let given = 0;
+    await consuming.consume(queue, (message) => {
+      given += 1;
+      if (message) consuming.nack(message, false, true);
+    });
+    channel.publish(workExchange, queue, Buffer.from(`poison of ${queue}`), { persistent: true });
+    const parked = await take(deadLetterQueue);
+    await consuming.close();
+    expect(parked.content.toString()).toBe(`poison of ${queue}`);
+    expect(given).toBe(21);
+    expect(await channel.get(queue)).toBe(false);
+  });
+});
