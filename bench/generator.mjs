@@ -1,0 +1,52 @@
+// The load: autocannon with unique ids and signed bodies of 1 KiB, in a process of its own; told through messages.
+import { createHmac } from 'node:crypto';
+import autocannon from 'autocannon';
+
+const run = process.pid.toString(36) + Date.now().toString(36);
+const padding = 'x'.repeat(925);
+let number = 0;
+
+/**
+ * @typedef {{ url: string; secret: string; seconds: number; connections: number }} Order
+ */
+
+process.on('message', (/** @type {Order} */ { url, secret, seconds, connections }) => {
+  autocannon(
+    {
+      url,
+      method: 'POST',
+      connections,
+      duration: seconds,
+      requests: [
+        {
+          setupRequest: (request) => {
+            const id = `evt_${run}_${String((number += 1)).padStart(9, '0')}`;
+            const body = JSON.stringify({ event: 'payment.captured', id, padding });
+            const signature = createHmac('sha256', secret).update(body).digest('hex');
+            return {
+              ...request,
+              body,
+              headers: {
+                'content-type': 'application/json',
+                'x-webhook-id': id,
+                'x-hub-signature-256': `sha256=${signature}`,
+              },
+            };
+          },
+        },
+      ],
+    },
+    (error, result) => {
+      if (error) throw error;
+      process.send?.({
+        accepted: result['2xx'],
+        refused: result.non2xx,
+        errors: result.errors,
+        seconds: result.duration,
+        p50Ms: result.latency.p50,
+        p99Ms: result.latency.p99,
+      });
+    },
+  );
+});
+process.once('disconnect', () => process.exit());

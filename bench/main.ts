@@ -1,0 +1,115 @@
+// `npm run bench`: what the product does on this machine, beside a bare pipeline that does the same without its code.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { format } from 'prettier';
+import { copyBuiltApps } from '../chaos/app-tree.ts';
+import { replaceTable } from '../chaos/replace-table.ts';
+import { startChaosServices, type ChaosServices } from '../chaos/services.ts';
+import { startGenerator, startSink } from './children.ts';
+import { createBare, createProduct, type Pipeline, type PipelineName } from './pipelines.ts';
+import { measureRound, type Measured, type RoundOptions } from './round.ts';
+import { cellsOf, summarize, type Figure } from './summary.ts';
+
+const usage = `npm run bench -- [options]
+
+  --quick   one short round: whether it works, not how fast
+  --write   puts the table into docs/performance.md
+`;
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+const plan = values.quick
+  ? { rounds: 1, warmUpSeconds: 2, seconds: 3, connections: 64 }
+  : { rounds: 5, warmUpSeconds: 4, seconds: 8, connections: 64 };
+const say = (line: string) => process.stderr.write(`${line}\n`);
+
+if (values.help) process.stdout.write(usage);
+else await bench();
+
+async function bench(): Promise<void> {
+  say('Starting private, durable servers …');
+  const services = await startChaosServices(say);
+  const stopAndExit = (signal: NodeJS.Signals) =>
+    void services.stop().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
+  process.once('SIGINT', stopAndExit).once('SIGTERM', stopAndExit);
+  const sink = await startSink();
+  const generator = startGenerator();
+  try {
+    const figures = summarize(await runRounds({ services, sink, generator, ...plan }));
+    process.stdout.write(`\n${plainTable(cellsOf(figures))}\n`);
+    if (!values.quick) await keep(figures);
+    if (values.write) await replaceTable('docs/performance.md', 'bench', markdownTable(cellsOf(figures)));
+  } finally {
+    sink.end();
+    generator.end();
+    await services.stop();
+  }
+}
+
+async function runRounds(options: RoundOptions): Promise<Record<PipelineName, Measured>[]> {
+  const rounds: Record<PipelineName, Measured>[] = [];
+  const pipelines = await createPipelines(options.services, options.sink.url);
+  for (let number = 1; number <= plan.rounds; number += 1) {
+    const measured: Partial<Record<PipelineName, Measured>> = {};
+    // Whoever goes first finds the stores as the other left them: in turn.
+    for (const pipeline of number % 2 === 1 ? pipelines : pipelines.toReversed()) {
+      const figures = await measureRound(pipeline, options);
+      measured[pipeline.name] = figures;
+      const rates = ['accepted/s', 'drained/s', 'both/s'].map(
+        (name) => `${name} ${Math.round(figures[name] ?? 0)}`,
+      );
+      say(`round ${number}, ${pipeline.name}: ${rates.join(', ')}`);
+    }
+    rounds.push(measured as Record<PipelineName, Measured>);
+  }
+  return rounds;
+}
+
+async function createPipelines(services: ChaosServices, sinkUrl: string): Promise<Pipeline[]> {
+  const appFolder = copyBuiltApps(join(services.folder, 'apps'));
+  const options = { services, appFolder, sinkUrl };
+  return [await createProduct(options), await createBare(options)];
+}
+
+/** What was measured, with what it was measured on. */
+async function keep(figures: readonly Figure[]): Promise<void> {
+  const at = new Date().toISOString();
+  const folder = join(import.meta.dirname, 'results');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${at.slice(0, 19).replaceAll(':', '-')}.json`);
+  const machine = {
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: availableParallelism(),
+    node: process.version,
+  };
+  const json = await format(JSON.stringify({ at, machine, plan, figures }), { parser: 'json' });
+  writeFileSync(file, json);
+  say(`Written to ${file}`);
+}
+
+function plainTable(cells: readonly string[][]): string {
+  const widths = (cells[0] ?? []).map((_, index) =>
+    Math.max(...cells.map((line) => line[index]?.length ?? 0)),
+  );
+  return cells
+    .map((line) =>
+      line
+        .map((cell, index) => (index === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[index] ?? 0)))
+        .join('  '),
+    )
+    .join('\n');
+}
+
+function markdownTable([head = [], ...lines]: readonly string[][]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map((_, index) => (index === 0 ? '---' : '---:'))), ...lines.map(line)].join(
+    '\n',
+  );
+}

@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A second of CPU in the units of /proc (`getconf CLK_TCK`), which has been this on every Linux for decades. */
+const ticksPerSecond = 100;
+
+type Stat = { pid: number; parent: number; ticks: number };
+
+/**
+ * CPU that each process and all below it have used since they started, µs; children that ended count at their parents.
+ * By parentage, not by process group: Postgres gives each of its backends a session of its own.
+ */
+export function cpuMicroseconds(pids: Readonly<Record<string, number>>): Record<string, number> {
+  const stats = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readStat(Number(name)) ?? []);
+  const below = (pid: number): Stat[] => {
+    const children = stats.filter(({ parent }) => parent === pid);
+    return [...children, ...children.flatMap((child) => below(child.pid))];
+  };
+  return Object.fromEntries(
+    Object.entries(pids).map(([name, pid]) => {
+      const tree = [...stats.filter((stat) => stat.pid === pid), ...below(pid)];
+      const ticks = tree.reduce((sum, stat) => sum + stat.ticks, 0);
+      return [name, (ticks / ticksPerSecond) * 1_000_000];
+    }),
+  );
+}
+
+/** The most memory the process itself has held, MiB. */
+export function peakMemoryMib(pid: number): number {
+  const line = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(line?.[1] ?? 0) / 1_024;
+}
+
+function readStat(pid: number): Stat | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in parentheses may contain anything.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const field = (number: number) => Number(fields[number - 3]);
+    return { pid, parent: field(4), ticks: field(14) + field(15) + field(16) + field(17) };
+  } catch {
+    return undefined;
+  }
+}

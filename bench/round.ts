@@ -1,0 +1,151 @@
+import { waitFor } from '@hqrelay/testing/wait-for';
+import type { ChaosServices } from '../chaos/services.ts';
+import type { Generator, GeneratorResult, Sink } from './children.ts';
+import { countRows, type Pipeline, type Rows, type Stage } from './pipelines.ts';
+import { cpuMicroseconds, peakMemoryMib } from './process-cost.ts';
+
+/** What one pipeline did in one round, by figure. */
+export type Measured = Record<string, number>;
+
+export type RoundOptions = {
+  services: ChaosServices;
+  sink: Sink;
+  generator: Generator;
+  warmUpSeconds: number;
+  seconds: number;
+  connections: number;
+};
+
+const patienceMs = 90_000;
+
+/** Accepts with no worker there, drains what was accepted, then does both at once; by processes that begin cold. */
+export async function measureRound(pipeline: Pipeline, options: RoundOptions): Promise<Measured> {
+  const before = await countRows(pipeline.world);
+  await options.sink.reset();
+  const stages: Stage[] = [];
+  const started = async (stage: Promise<Stage>) => {
+    stages.push(await stage);
+    return stages.at(-1) as Stage;
+  };
+  try {
+    const receiver = await started(pipeline.startReceiver());
+    const accepting = await accept(pipeline, receiver, options);
+    const worker = await started(pipeline.startWorker());
+    const draining = await drain(worker, accepting.sent, options);
+    const both = await acceptAndDrain(pipeline, { receiver, worker }, accepting.sent, options);
+    await untilRecorded(pipeline, before, accepting.sent + both.sent);
+    return {
+      ...accepting.measured,
+      ...draining,
+      ...both.measured,
+      'receiver, peak MiB': peakMemoryMib(receiver.pid()),
+      'worker, peak MiB': peakMemoryMib(worker.pid()),
+    };
+  } finally {
+    await Promise.all(stages.map((stage) => stage.stop()));
+  }
+}
+
+async function accept(pipeline: Pipeline, receiver: Stage, options: RoundOptions) {
+  const warm = await generate(pipeline, options, options.warmUpSeconds);
+  const cost = startCost(options, { receiver: receiver.pid() });
+  const result = await generate(pipeline, options, options.seconds);
+  return {
+    sent: warm.accepted + result.accepted,
+    measured: {
+      'accepted/s': result.accepted / result.seconds,
+      'answer p50 ms': result.p50Ms,
+      'answer p99 ms': result.p99Ms,
+      ...named('accepting', cost(result.accepted)),
+    },
+  };
+}
+
+/** From when the worker is warm until nearly all is delivered: start and end are not its pace. */
+async function drain(worker: Stage, sent: number, options: RoundOptions): Promise<Measured> {
+  const { sink } = options;
+  await reached(sink, Math.min(sent * 0.3, 6_000));
+  const cost = startCost(options, { worker: worker.pid() });
+  const startedAt = performance.now();
+  const first = await sink.count();
+  await reached(sink, sent * 0.95);
+  const delivered = (await sink.count()) - first;
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const measured = { 'drained/s': delivered / seconds, ...named('draining', cost(delivered)) };
+  await reached(sink, sent);
+  return measured;
+}
+
+/** As many as were accepted, over the time until the last of them was delivered. */
+async function acceptAndDrain(
+  pipeline: Pipeline,
+  { receiver, worker }: { receiver: Stage; worker: Stage },
+  sentBefore: number,
+  options: RoundOptions,
+) {
+  const cost = startCost(options, { receiver: receiver.pid(), worker: worker.pid() });
+  const startedAt = performance.now();
+  const result = await generate(pipeline, options, options.seconds);
+  await reached(options.sink, sentBefore + result.accepted);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  return {
+    sent: result.accepted,
+    measured: { 'both/s': result.accepted / seconds, ...named('both', cost(result.accepted)) },
+  };
+}
+
+async function generate(
+  { name, url, secret }: Pipeline,
+  { generator, connections }: RoundOptions,
+  seconds: number,
+): Promise<GeneratorResult> {
+  const result = await generator.run({ url, secret, connections, seconds });
+  if (result.refused + result.errors > 0) {
+    throw new Error(`${name}: ${result.refused} answers were no 2xx, and ${result.errors} requests failed`);
+  }
+  return result;
+}
+
+/** Counts CPU from now on. The function it returns gives µs for one of so many webhooks, by process. */
+function startCost(
+  { services }: RoundOptions,
+  apps: Record<string, number>,
+): (webhooks: number) => Record<string, number> {
+  const pids = {
+    ...apps,
+    RabbitMQ: services.server('rabbitmq').pid(),
+    Redis: services.server('redis').pid(),
+    Postgres: services.server('postgres').pid(),
+  };
+  const before = cpuMicroseconds(pids);
+  return (webhooks) => {
+    const after = cpuMicroseconds(pids);
+    const costs = Object.keys(pids).map(
+      (name) => [name, ((after[name] ?? 0) - (before[name] ?? 0)) / webhooks] as const,
+    );
+    return Object.fromEntries([...costs, ['all', costs.reduce((sum, [, cost]) => sum + cost, 0)]]);
+  };
+}
+
+function named(phase: string, costs: Record<string, number>): Measured {
+  return Object.fromEntries(Object.entries(costs).map(([name, cost]) => [`${phase}, ${name} µs`, cost]));
+}
+
+async function reached(sink: Sink, count: number): Promise<void> {
+  await waitFor(`${count} requests at the sink`, async () => (await sink.count()) >= count, {
+    timeoutMs: patienceMs,
+    everyMs: 20,
+  });
+}
+
+/** A pipeline that lost its rows would be a fast one. */
+async function untilRecorded(pipeline: Pipeline, before: Rows, sent: number): Promise<void> {
+  await waitFor(
+    `${sent} webhooks and attempts in the tables of the ${pipeline.name} pipeline`,
+    async () => {
+      const { webhooks, attempts } = await countRows(pipeline.world);
+      return webhooks - before.webhooks >= sent && attempts - before.attempts >= sent;
+    },
+    { timeoutMs: patienceMs, everyMs: 250 },
+  );
+}

@@ -1,0 +1,39 @@
+import type { World } from '@hqrelay/testing/world';
+
+/** What the tables say. Keys are `<webhook>/<endpoint>`. */
+export type Ledger = {
+  /** Rows of `webhook_logs` that owe deliveries. */
+  queued: { id: string; projectId: string; webhookId: string; endpointIds: string[] }[];
+  states: Map<string, 'waiting' | 'held' | 'delivered' | 'dead_lettered'>;
+  /** Rows of one delivery and attempt, by `<webhook>/<endpoint>/<attempt>`. */
+  attempts: Map<string, number>;
+};
+
+export async function readLedger({ sql }: World): Promise<Ledger> {
+  const queued = await sql.query<Ledger['queued'][number]>(
+    `select id, project_id as "projectId", webhook_id as "webhookId", endpoint_ids as "endpointIds"
+     from webhook_logs where status = 'queued'`,
+  );
+  const states = await sql.query<{ key: string; state: 'waiting' | 'held' | 'delivered' | 'dead_lettered' }>(
+    `select webhook_log_id || '/' || endpoint_id as key, state from delivery_status`,
+  );
+  const attempts = await sql.query<{ key: string; count: number }>(
+    `select webhook_log_id || '/' || endpoint_id || '/' || attempt_num as key, count(*)::int as count
+     from delivery_attempts group by 1`,
+  );
+  return {
+    queued: queued.rows,
+    states: new Map(states.rows.map((row) => [row.key, row.state])),
+    attempts: new Map(attempts.rows.map((row) => [row.key, row.count])),
+  };
+}
+
+/** Deliveries that came to an end or are held, and what waits outside the broker: cheap enough to be asked often. */
+export async function readProgress({ sql }: World): Promise<{ settled: number; outbox: number }> {
+  const { rows } = await sql.query<{ settled: number; outbox: number }>(
+    `select (select count(distinct delivery_id)::int from delivery_attempts where status in ('delivered', 'dead_lettered'))
+          + (select count(*)::int from held_deliveries) as settled,
+       (select count(*)::int from outbox) as outbox`,
+  );
+  return rows[0] as { settled: number; outbox: number };
+}

@@ -1,0 +1,35 @@
+// Loaded into a worker before its own code. After SIGUSR2 the process kills itself at the next acknowledgement that
+// follows a confirmed publish: what the message led to is safe with the broker, and the message itself is not let go.
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+// A file that amqplib does not export: the prototypes of its channels.
+const require = createRequire(import.meta.url);
+const { Channel, ConfirmChannel } = require(
+  join(dirname(require.resolve('amqplib')), 'lib/channel_model.js'),
+);
+
+let armed = false;
+let confirmedJustNow = false;
+process.on('SIGUSR2', () => {
+  armed = true;
+});
+
+const { ack } = Channel.prototype;
+/** @param {unknown[]} args */
+Channel.prototype.ack = function (...args) {
+  if (armed && confirmedJustNow) process.kill(process.pid, 'SIGKILL');
+  return ack.apply(this, args);
+};
+
+const { publish } = ConfirmChannel.prototype;
+/** @param {unknown[]} args */
+ConfirmChannel.prototype.publish = function (...args) {
+  const callback = /** @type {((...given: unknown[]) => void) | undefined} */ (args.pop());
+  return publish.call(this, ...args, (/** @type {unknown[]} */ ...given) => {
+    // What waits for the confirm goes on in microtasks, before this is over.
+    confirmedJustNow = true;
+    setImmediate(() => (confirmedJustNow = false));
+    callback?.(...given);
+  });
+};

@@ -1,0 +1,105 @@
+import { delayLadder } from '@hqrelay/domain/retry-schedule';
+import { decodeMessage } from '@hqrelay/queue/messages';
+import { decodeParked } from '@hqrelay/queue/parked';
+import { auditQueue, deadLetterQueue, delayName, workQueues } from '@hqrelay/queue/topology';
+import { connect, type Channel } from 'amqplib';
+import type { World } from '@hqrelay/testing/world';
+
+/** What the broker and the outbox still hold. Keys are `<webhook>/<endpoint>`. */
+export type Remains = {
+  /** Deliveries with a message that will still be worked on. */
+  waiting: Set<string>;
+  /** Messages in the queues of dead letters, of each kind. */
+  deadLetters: Set<string>;
+  /** Anything in the dead-letter queue that is no dead letter: nobody could read it, Postgres refused it, over the limit. */
+  parked: string[];
+  /** Messages of audit rows that were not written yet. */
+  auditMessages: number;
+  /** How many messages each place of work still has, where it has any. */
+  places: Map<string, number>;
+};
+
+const queuesOfWork = [...workQueues, ...delayLadder.map((rung) => delayName(rung.name))];
+const queuesOfLater = delayLadder.filter(({ ms }) => ms >= 30_000).map(({ name }) => delayName(name));
+
+/** Messages ready: those that are worked on within seconds, audit rows too, and those in a delay of half a minute or more. */
+export async function countReady(rabbitmqUrl: string): Promise<{ soon: number; late: number }> {
+  return withChannel(rabbitmqUrl, async (channel) => {
+    const ready = { soon: 0, late: 0 };
+    for (const queue of [...queuesOfWork, auditQueue]) {
+      const { messageCount } = await channel.checkQueue(queue);
+      ready[queuesOfLater.includes(queue) ? 'late' : 'soon'] += messageCount;
+    }
+    return ready;
+  });
+}
+
+/** Reads everything, and leaves it there. To be called when no app runs any more. */
+export async function readRemains(world: World): Promise<Remains> {
+  const remains: Remains = {
+    waiting: new Set(),
+    deadLetters: new Set(),
+    parked: [],
+    auditMessages: 0,
+    places: new Map(),
+  };
+  const note = (content: Buffer) => {
+    const decoded = decodeMessage(content);
+    if (decoded.kind === 'unreadable') remains.parked.push(decoded.reason);
+    else for (const key of keysOf(decoded.message.envelope)) remains.waiting.add(key);
+  };
+  await withChannel(world.rabbitmqUrl, async (channel) => {
+    for (const queue of queuesOfWork) {
+      const contents = await readAll(channel, queue);
+      if (contents.length > 0) remains.places.set(queue, contents.length);
+      for (const content of contents) note(content);
+    }
+    for (const content of await readAll(channel, deadLetterQueue)) {
+      const parked = decodeParked(content);
+      const decoded = parked?.why.kind === 'delivery' ? decodeMessage(parked.content) : undefined;
+      if (decoded?.kind === 'message') {
+        for (const key of keysOf(decoded.message.envelope)) remains.deadLetters.add(key);
+      } else
+        remains.parked.push(parked ? `${parked.why.kind}: ${parked.why.reason}` : 'over the delivery limit');
+    }
+    remains.auditMessages = (await channel.checkQueue(auditQueue)).messageCount;
+  });
+  const { rows } = await world.sql.query<{ message: Buffer }>('select message from outbox');
+  if (rows.length > 0) remains.places.set('outbox', rows.length);
+  for (const { message } of rows) {
+    const parked = decodeParked(message);
+    if (!parked) note(message);
+  }
+  return remains;
+}
+
+function keysOf(envelope: {
+  id: string;
+  endpointIds: string[];
+  delivery?: { endpointId: string } | undefined;
+}) {
+  const endpointIds = envelope.delivery ? [envelope.delivery.endpointId] : envelope.endpointIds;
+  return endpointIds.map((endpointId) => `${envelope.id}/${endpointId}`);
+}
+
+async function readAll(channel: Channel, queue: string): Promise<Buffer[]> {
+  const contents: Buffer[] = [];
+  // Unacknowledged, so that the next one comes; given back when the channel closes.
+  for (;;) {
+    const message = await channel.get(queue, { noAck: false });
+    if (!message) return contents;
+    contents.push(message.content);
+  }
+}
+
+async function withChannel<T>(url: string, work: (channel: Channel) => Promise<T>): Promise<T> {
+  const connection = await connect(url, { timeout: 5_000 });
+  connection.on('error', () => {});
+  try {
+    const channel = await connection.createChannel();
+    channel.on('error', () => {});
+    return await work(channel);
+  } finally {
+    await connection.close().catch(() => {});
+  }
+}

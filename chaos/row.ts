@@ -1,0 +1,75 @@
+import type { Load } from './load.ts';
+import type { ServiceName, Site } from './site.ts';
+
+/** One line of the failure matrix: what is broken, and what follows from it. */
+export type Row = {
+  name: string;
+  /** What happens, for people. */
+  fault: string;
+  /** Breaks something and mends it, while the load goes on. */
+  run: (site: Site, stage: Stage) => Promise<void>;
+  /** Why some deliveries may arrive twice; without it, one that does is a defect. */
+  duplicatesBecause?: string;
+  /** Says what proves that work was in flight when the fault hit, or nothing. */
+  hit: (evidence: Evidence) => string | undefined;
+  /** Services that the apps reach through a proxy of ours. */
+  proxied?: readonly ServiceName[];
+  /** Workers load this first. */
+  workerPreload?: string;
+  /** Whether some deliveries use up their schedule and some are held; not where that would outlast the row. */
+  everyEnd?: boolean;
+  perSecond?: number;
+  /** Whether the relay may answer 503; without it, more than a few are a defect. */
+  mayRefuse?: boolean;
+  /** What else must hold: says what does not. */
+  check?: (evidence: Evidence) => string[];
+  /** How soon after the fault's end webhooks are to be answered 202 again, ms; 1 s unless told otherwise. */
+  acceptsWithinMs?: number;
+  /** For answers from a second after the fault, where it is not `p99MsMax` of run-row.ts. */
+  p99MsMax?: number;
+};
+
+/** What a row acts through, so that its faults are on record. */
+export type Stage = {
+  load: Load;
+  /** Once is enough of what the row does several times. */
+  brief: boolean;
+  /** Waits until work is in flight, then does `act`, which ends when all is mended. */
+  fault: (what: string, act: () => Promise<void>, options?: { inFlight?: () => boolean }) => Promise<void>;
+  wait: (ms: number) => Promise<void>;
+};
+
+/** Times are `performance.now()`, ms. */
+export type Fault = {
+  what: string;
+  startedAt: number;
+  endedAt: number;
+  /** Requests without an answer, and deliveries without one, at the instant it began. */
+  requestsInFlight: number;
+  deliveriesInFlight: number;
+};
+
+export type Evidence = {
+  faults: readonly Fault[];
+  /** Answers of the relay that were no 202. */
+  unavailable: number;
+  reset: number;
+  refused: number;
+  timedOut: number;
+  /** Deliveries whose sender went away before they were answered. */
+  cut: number;
+  /** Deliveries that arrived again. */
+  duplicates: number;
+};
+
+/** Every fault found requests and deliveries under way. */
+export function hitBoth({ faults }: Evidence): string | undefined {
+  const hit = faults.every((fault) => fault.requestsInFlight > 0 && fault.deliveriesInFlight > 0);
+  return hit && faults.length > 0
+    ? `${sum(faults, 'requestsInFlight')} requests and ${sum(faults, 'deliveriesInFlight')} deliveries in flight`
+    : undefined;
+}
+
+function sum(faults: readonly Fault[], key: 'requestsInFlight' | 'deliveriesInFlight'): number {
+  return faults.reduce((total, fault) => total + fault[key], 0);
+}

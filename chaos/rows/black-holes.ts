@@ -1,0 +1,32 @@
+import { hitBoth, type Row } from '../row.ts';
+import type { ServiceName } from '../site.ts';
+
+const blackHoleMs = 6_000;
+
+/** Connections stay open and nothing comes back: only deadlines of our own tell. */
+function blackHoleRow(service: ServiceName, title: string, duplicatesBecause: string): Row {
+  return {
+    name: `blackhole-${service}`,
+    fault: `${title} becomes a black hole for ${blackHoleMs / 1_000} s: connections stay, nothing comes back`,
+    duplicatesBecause,
+    proxied: [service],
+    hit: hitBoth,
+    run: async ({ blackHole }, stage) => {
+      await stage.fault(`${title} is a black hole`, async () => {
+        blackHole(service).swallow();
+        await stage.wait(blackHoleMs);
+        blackHole(service).release();
+      });
+    },
+  };
+}
+
+export const blackHoles: readonly Row[] = [
+  blackHoleRow('rabbitmq', 'RabbitMQ', 'confirms and acknowledgements were swallowed'),
+  blackHoleRow(
+    'postgres',
+    'Postgres',
+    'a message that was redelivered could not be told from one already delivered',
+  ),
+  blackHoleRow('redis', 'Redis', 'nothing: Redis has no part in deliveries'),
+];

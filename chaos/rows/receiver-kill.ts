@@ -1,0 +1,26 @@
+import type { Row } from '../row.ts';
+
+/** Connections are reset, the providers send again, and what was answered 202 is safe with the stores. */
+export const receiverKill: Row = {
+  name: 'receiver-kill',
+  fault: 'each receiver in turn is killed (`kill -9`), twice, and started again',
+  mayRefuse: true,
+  // A provider that sends again soon is let wait for the outcome of its first request, which died: 1.2 s, then 503.
+  p99MsMax: 1_500,
+  hit: ({ reset }) => (reset > 0 ? `${reset} requests were reset` : undefined),
+  run: async ({ receivers }, stage) => {
+    for (const receiver of [...receivers, ...receivers]) {
+      await stage.fault(
+        `${receiver.name} is killed`,
+        async () => {
+          await receiver.kill();
+          await stage.wait(400);
+          receiver.start();
+          await receiver.untilReady();
+        },
+        { inFlight: () => stage.load.inFlight(receiver.port) > 1 },
+      );
+      await stage.wait(1_000);
+    }
+  },
+};

@@ -1,0 +1,31 @@
+import type { Row } from '../row.ts';
+
+/** A deploy: what is under way is finished, and nobody notices. */
+export const sigterm: Row = {
+  name: 'sigterm',
+  fault: 'receiver 1 and worker 1 are told to stop (SIGTERM) and started again, then receiver 2 and worker 2',
+  hit: ({ faults }) => {
+    const requests = faults.reduce((sum, fault) => sum + fault.requestsInFlight, 0);
+    return requests > 0 ? `${requests} requests were in flight` : undefined;
+  },
+  check: ({ reset, cut }) => [
+    ...(reset > 0 ? [`${reset} requests were reset`] : []),
+    ...(cut > 0 ? [`${cut} deliveries were cut`] : []),
+  ],
+  run: async ({ receivers, workers }, stage) => {
+    for (const [index, receiver] of receivers.entries()) {
+      const worker = workers[index];
+      await stage.fault(
+        `${receiver.name} and ${worker?.name} are told to stop`,
+        async () => {
+          await Promise.all([receiver.stop(), worker?.stop()]);
+          receiver.start();
+          worker?.start();
+          await Promise.all([receiver.untilReady(), worker?.untilReady()]);
+        },
+        { inFlight: () => stage.load.inFlight(receiver.port) > 1 },
+      );
+      await stage.wait(1_000);
+    }
+  },
+};

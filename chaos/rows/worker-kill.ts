@@ -1,0 +1,54 @@
+import type { App } from '../app.ts';
+import type { Row, Stage } from '../row.ts';
+import type { Site } from '../site.ts';
+
+/** What a worker had in its hands is given out again: at least once, never zero times. */
+export const workerKill: Row = {
+  name: 'worker-kill',
+  fault:
+    'each worker in turn is killed (`kill -9`) while it posts, then each once more between the confirm of a retry and the acknowledgement of what it came from',
+  duplicatesBecause: 'a killed worker had posted and not yet acknowledged',
+  workerPreload: 'die-before-ack.mjs',
+  hit: ({ cut, duplicates }) =>
+    cut + duplicates > 0 ? `${cut} deliveries were cut and ${duplicates} made again` : undefined,
+  run: async (site, stage) => {
+    const { workers } = site;
+    for (const worker of stage.brief ? workers.slice(0, 1) : workers) {
+      await stage.fault(
+        `${worker.name} is killed`,
+        async () => {
+          await worker.kill();
+          await restart(worker, stage);
+        },
+        { inFlight: () => deliveriesInFlight(site) > 6 },
+      );
+      await stage.wait(500);
+    }
+    for (const worker of stage.brief ? workers.slice(1) : workers) {
+      await stage.fault(`${worker.name} dies between confirm and acknowledgement`, async () => {
+        worker.signal('SIGUSR2');
+        await untilEnded(worker, stage);
+        await restart(worker, stage);
+      });
+      await stage.wait(500);
+    }
+  },
+};
+
+async function restart(worker: App, stage: Stage): Promise<void> {
+  await stage.wait(200);
+  worker.start();
+  await worker.untilReady();
+}
+
+async function untilEnded(worker: App, stage: Stage): Promise<void> {
+  const giveUpAt = performance.now() + 5_000;
+  while (worker.isRunning()) {
+    if (performance.now() > giveUpAt) throw new Error(`${worker.name} never came to a confirmed publish`);
+    await stage.wait(5);
+  }
+}
+
+function deliveriesInFlight(site: Site): number {
+  return [...site.endpoints.values()].reduce((sum, endpoint) => sum + endpoint.inFlight(), 0);
+}

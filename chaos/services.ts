@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { removeDataFolder } from '@hqrelay/services/data-folder';
+import { startPrivateServices } from '@hqrelay/services/private-services';
+import type { RunningServer } from '@hqrelay/services/running-server';
+import { makeTemplate, type RunUrls } from '@hqrelay/testing/run-services';
+import type { ServiceName } from './site.ts';
+
+/** Private, durable servers in a throw-away folder, which rows may stop, kill and start again. */
+export type ChaosServices = {
+  urls: RunUrls;
+  /** Of the whole run: servers, logs and copies of the apps. */
+  folder: string;
+  server: (name: ServiceName) => RunningServer;
+  /** RabbitMQ's own tool, at this broker. */
+  rabbitmqctl: (...args: string[]) => Promise<void>;
+  /** Starts whatever a row left stopped. */
+  restore: () => Promise<void>;
+  /** Ends all and removes the folder, or says where the logs are. */
+  stop: (options?: { keepLogs?: boolean }) => Promise<void>;
+};
+
+export async function startChaosServices(
+  say: (line: string) => void,
+  options: { postgresSettings?: readonly string[] } = {},
+): Promise<ChaosServices> {
+  const folder = mkdtempSync(join(tmpdir(), 'hqrelay-chaos-'));
+  // The servers' own users must be able to pass.
+  chmodSync(folder, 0o711);
+  const remove = () => {
+    removeDataFolder(join(folder, 'services/postgres'));
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const dir = join(folder, 'services');
+  mkdirSync(dir, { mode: 0o711 });
+  const servers = await startPrivateServices({
+    dir,
+    durable: true,
+    say,
+    ...(options.postgresSettings && { postgresSettings: options.postgresSettings }),
+  }).catch((error: unknown) => {
+    remove();
+    throw error;
+  });
+  const stop: ChaosServices['stop'] = async ({ keepLogs = false } = {}) => {
+    await servers.stop();
+    if (keepLogs) say(`The logs are in ${folder}`);
+    else remove();
+  };
+  try {
+    await makeTemplate(servers.postgres.url);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    urls: {
+      postgres: servers.postgres.url,
+      redis: servers.redis.url,
+      rabbitmq: servers.rabbitmq.url,
+      rabbitmqManagement: servers.rabbitmq.managementUrl,
+    },
+    folder,
+    server: (name) => servers[name],
+    rabbitmqctl: (...args) => rabbitmqctl(dir, args),
+    restore: async () => {
+      for (const { port, start } of [servers.postgres, servers.redis, servers.rabbitmq]) {
+        if (!(await listens(port))) await start();
+      }
+    },
+    stop,
+  };
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host: '127.0.0.1', port });
+    const end = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', () => end(true)).once('error', () => end(false));
+  });
+}
+
+async function rabbitmqctl(dir: string, args: readonly string[]): Promise<void> {
+  const ports = JSON.parse(readFileSync(join(dir, 'ports.json'), 'utf8')) as { rabbitmq: { epmd: number } };
+  await promisify(execFile)('/usr/lib/rabbitmq/bin/rabbitmqctl', ['-n', 'hqrelay@localhost', ...args], {
+    env: {
+      ...process.env,
+      // Where the cookie lies that lets it in.
+      HOME: join(dir, 'rabbitmq/home'),
+      ERL_EPMD_PORT: String(ports.rabbitmq.epmd),
+      RABBITMQ_CONF_ENV_FILE: join(dir, 'rabbitmq/none.conf'),
+    },
+  });
+}
