@@ -43,7 +43,8 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 
 export async function createApp(options: AppOptions): Promise<App> {
   const { kind, name, from } = options;
-  const port = options.port ?? ((await freePorts(1))[0] as number);
+  const [freePort = 0] = await freePorts(1);
+  const port = options.port ?? freePort;
   const logFile = join(options.logFolder, `${name.replaceAll(' ', '-')}.log`);
   const preload = (options.preload ?? []).flatMap((path) => ['--import', path]);
   const args =

@@ -66,7 +66,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
   const apps: App[] = [];
   const endpoints = new Map<string, Endpoint>();
   const close = async () => {
-    await Promise.all(apps.map((app) => (app.isRunning() ? app.kill() : undefined)));
+    await Promise.all(apps.filter((app) => app.isRunning()).map((app) => app.kill()));
     for (const hole of holes.values()) hole.close();
     await Promise.all([...endpoints.values()].map((each) => each.shut()));
     await world.close();

@@ -7,9 +7,13 @@ const batchesAtOnce = 2;
  * @template Row
  */
 export class Batches {
-  /** @type {{ row: Row; resolve: () => void; reject: (error: unknown) => void }[]} */
+  /**
+   * @readonly
+   * @type {{ row: Row; resolve: () => void; reject: (error: unknown) => void }[]}
+   */
   #waiting = [];
   #writing = 0;
+  /** @readonly */
   #write;
 
   /** @param {(rows: Row[]) => Promise<void>} write */
@@ -37,7 +41,7 @@ export class Batches {
       this.#write(batch.map(({ row }) => row))
         .then(
           () => batch.forEach(({ resolve }) => resolve()),
-          (error) => batch.forEach(({ reject }) => reject(error)),
+          (/** @type {unknown} */ error) => batch.forEach(({ reject }) => reject(error)),
         )
         .finally(() => {
           this.#writing -= 1;

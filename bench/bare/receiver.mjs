@@ -50,7 +50,7 @@ const rows = new Batches(async (batch) => {
 const server = createServer((request, response) => {
   /** @type {Buffer[]} */
   const chunks = [];
-  request.on('data', (chunk) => chunks.push(chunk));
+  request.on('data', (/** @type {Buffer} */ chunk) => chunks.push(chunk));
   request.once('end', () => {
     accept(request, Buffer.concat(chunks)).then(
       ({ statusCode, id }) => {

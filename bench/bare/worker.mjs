@@ -51,7 +51,10 @@ async function deliver(content) {
     method: 'POST',
     headers: [
       ...headers.filter(([name]) => !hopByHop.has(name.toLowerCase())).flat(),
-      ...['webhook-id', id, 'x-hqrelay-attempt', '1'],
+      'webhook-id',
+      id,
+      'x-hqrelay-attempt',
+      '1',
     ],
     body: content.subarray(end),
   });

@@ -3,10 +3,13 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
+/** @typedef {(this: unknown, ...args: unknown[]) => unknown} Method */
+/** @typedef {{ prototype: { ack: Method; publish: Method } }} ChannelClass */
+
 // A file that amqplib does not export: the prototypes of its channels.
 const require = createRequire(import.meta.url);
-const { Channel, ConfirmChannel } = require(
-  join(dirname(require.resolve('amqplib')), 'lib/channel_model.js'),
+const { Channel, ConfirmChannel } = /** @type {{ Channel: ChannelClass; ConfirmChannel: ChannelClass }} */ (
+  require(join(dirname(require.resolve('amqplib')), 'lib/channel_model.js'))
 );
 
 let armed = false;
@@ -16,14 +19,12 @@ process.on('SIGUSR2', () => {
 });
 
 const { ack } = Channel.prototype;
-/** @param {unknown[]} args */
 Channel.prototype.ack = function (...args) {
   if (armed && confirmedJustNow) process.kill(process.pid, 'SIGKILL');
   return ack.apply(this, args);
 };
 
 const { publish } = ConfirmChannel.prototype;
-/** @param {unknown[]} args */
 ConfirmChannel.prototype.publish = function (...args) {
   const callback = /** @type {((...given: unknown[]) => void) | undefined} */ (args.pop());
   return publish.call(this, ...args, (/** @type {unknown[]} */ ...given) => {

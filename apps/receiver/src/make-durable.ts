@@ -48,11 +48,12 @@ export async function makeDurable(
       },
       body: request.body,
     });
-  const outboxRow = (copy: boolean): OutboxRow => ({
+  // A copy always: it may be published more than once before a confirm comes.
+  const outboxRow = (): OutboxRow => ({
     id: admitted.id,
     exchange: workExchange,
     routingKey: 'hqrelay.webhooks',
-    message: message(copy),
+    message: message(true),
   });
 
   if (!deps.publisher.isOpen) {
@@ -60,7 +61,7 @@ export async function makeDurable(
       kind: 'webhook',
       log,
       payload,
-      outbox: outboxRow(admitted.copy),
+      outbox: outboxRow(),
     });
     if (recorded === 'stored') return { kind: 'durable' };
     // The broker may have come back, or Postgres gone, since it was asked: one try the other way round.
@@ -75,7 +76,7 @@ export async function makeDurable(
     deps.recorder.record({ kind: 'webhook', log, payload }),
   ]);
   if (published.kind === 'confirmed' || recorded === 'unavailable') return confirmed(published, recorded);
-  const spilled = await storeInOutbox(deps, outboxRow(admitted.copy || published.maybeStored));
+  const spilled = await storeInOutbox(deps, outboxRow());
   return spilled
     ? { kind: 'durable' }
     : { kind: 'failed', reason: `RabbitMQ: ${published.reason}; outbox: unavailable` };

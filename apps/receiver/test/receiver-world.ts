@@ -47,8 +47,13 @@ export async function startReceiverWorld(env: Record<string, string> = {}) {
       ]);
       return rows[0];
     },
-    /** Everything Redis knows of a project is gone, as after a flush. */
+    /** Everything Redis knows of a project is gone, as after a flush. Waits for marks that no answer waits for. */
     async forgetInRedis(projectId: string): Promise<void> {
+      await waitFor('every webhook to be marked', async () => {
+        const keys = await redis.keys(`hqrelay:idempotency:{${projectId}}:*`);
+        const values = await Promise.all(keys.map((key) => redis.get(key)));
+        return values.every((value) => !value?.startsWith('P|'));
+      });
       const keys = await redis.keys(`hqrelay:*{${projectId}}*`);
       if (keys.length > 0) await redis.del(...keys);
     },

@@ -14,7 +14,6 @@ import { BrokerConnection } from '@hqrelay/queue/connection';
 import { diskWarning } from '@hqrelay/queue/disk-warning';
 import { Consumer } from '@hqrelay/queue/consumer';
 import { Publisher } from '@hqrelay/queue/publisher';
-import type { WorkQueue } from '@hqrelay/queue/topology';
 import { describeConfig, exitOnConfigError } from '@hqrelay/runtime/env';
 import { createHealthRouter } from '@hqrelay/runtime/health';
 import { createHttpServer } from '@hqrelay/runtime/http-server';
@@ -26,6 +25,7 @@ import express from 'express';
 import { Counter, Gauge } from 'prom-client';
 import { readConfig } from './config.ts';
 import { dispatch, type DispatchDeps } from './dispatch.ts';
+import { inFlightMax, intakeOf, lanes } from './lanes.ts';
 import { startMaintenance } from './maintenance.ts';
 import { drainOutbox } from './maintenance/drain-outbox.ts';
 import { drainSpilledAudit } from './maintenance/drain-spilled-audit.ts';
@@ -85,15 +85,6 @@ const recorder = new AuditRecorder({
   onSpilled: (rows) => auditSpilled.inc(rows),
   onParked: (row, reason) => logger.error({ kind: row.kind, reason }, 'audit.row_parked'),
 });
-// What is in flight at once. Each lane has its own, so that neither retries nor replays take the live one's place.
-const mib = 1 << 20;
-const lanes: readonly { queue: WorkQueue; messagesMax: number; bytesMax: number }[] = [
-  { queue: 'hqrelay.webhooks', messagesMax: 2_000, bytesMax: 128 * mib },
-  { queue: 'hqrelay.retries', messagesMax: 600, bytesMax: 32 * mib },
-  { queue: 'hqrelay.replays', messagesMax: 400, bytesMax: 32 * mib },
-];
-/** Beside the body; the headers of a request are 16 KiB at most. */
-const envelopeBytesMax = 65_536;
 const directory = new ProjectDirectory({ cache, postgres, ttlSeconds: config.configCacheTtlSeconds });
 const sender = createSender({
   policy: parsePolicy({
@@ -101,7 +92,7 @@ const sender = createSender({
     allowCidrs: config.allowEndpointCidrs,
   }),
   // All that can be in flight, so that no delivery waits for another's connection.
-  connectionsPerOrigin: lanes.reduce((sum, { messagesMax }) => sum + messagesMax, 0),
+  connectionsPerOrigin: inFlightMax,
   idleConnectionsMax: 1_000,
   egressProxy: config.egressProxy,
 });
@@ -130,14 +121,13 @@ const deps: DispatchDeps = {
 };
 
 const consumers = lanes.map(
-  ({ queue, messagesMax, bytesMax }) =>
+  (lane) =>
     new Consumer({
-      queue,
+      queue: lane.queue,
       connection: consuming,
-      prefetch: messagesMax,
-      memory: { bytesMax, messageBytesMax: config.bodyBytesMax + envelopeBytesMax },
+      ...intakeOf(lane, config.bodyBytesMax),
       handle: (message) => dispatch(deps, message),
-      onError: (error) => logger.error({ err: error, queue }, 'delivery.failed_here'),
+      onError: (error) => logger.error({ err: error, queue: lane.queue }, 'delivery.failed_here'),
     }),
 );
 new Gauge({

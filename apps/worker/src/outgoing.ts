@@ -7,9 +7,15 @@ import { encodeParked, type Parked } from '@hqrelay/queue/parked';
 import type { Publisher } from '@hqrelay/queue/publisher';
 import { deadLetterQueue, delayName, workExchange, type WorkQueue } from '@hqrelay/queue/topology';
 import { untilTaken } from './until-taken.ts';
+import { ByteGate } from './byte-gate.ts';
 
 export type OutgoingDeps = { publisher: Publisher; postgres: Postgres };
 
+/**
+ * A message that goes out is in memory two or three times: as it came, encoded anew, and in frames. When an endpoint fails,
+ * all of its deliveries do so together.
+ */
+const copies = new ByteGate(16 << 20);
 const outboxTimeoutMs = 2_000;
 /** What recording an attempt may have taken of its delay: a rung that is longer by no more than this is as good. */
 const rungSlackMs = 200;
@@ -72,7 +78,7 @@ function publishOrSpill(
 ): Promise<boolean> {
   const { id, delivery } = message.envelope;
   const outboxId = publicationId(delivery?.deliveryId ?? id, delivery?.attemptNum ?? 0, target.exchange);
-  return untilTaken(async () => {
+  const publish = async () => {
     const result = await deps.publisher.publish({ ...target, body: encode(message) });
     if (result.kind === 'confirmed') return true;
     const spilled = result.maybeStored
@@ -82,5 +88,6 @@ function publishOrSpill(
       insertOutbox(pool, { id: outboxId, ...target, message: encode(spilled) }),
     );
     return stored !== undefined;
-  });
+  };
+  return untilTaken(() => copies.pass(message.body.length, publish));
 }

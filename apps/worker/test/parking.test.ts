@@ -13,7 +13,9 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-afterEach(() => expect(world.errors).toEqual([]));
+afterEach(() => {
+  if (world.errors.length > 0) throw new Error(world.errors.join('; '));
+});
 
 describe('a message', () => {
   it.each([

@@ -38,7 +38,7 @@ export function attemptRow(
   webhook: Pick<WebhookLogRow, 'id' | 'projectId' | 'endpointIds'>,
   attempt: Partial<DeliveryAttemptRow> = {},
 ): Extract<AuditRow, { kind: 'attempt' }> {
-  const endpointId = attempt.endpointId ?? (webhook.endpointIds[0] as string);
+  const endpointId = attempt.endpointId ?? webhook.endpointIds[0]!;
   return {
     kind: 'attempt',
     attempt: {

@@ -1,51 +1,29 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import type { EndpointTls } from '@hqrelay/domain/endpoint-tls';
+import { judgeAttempt, type HttpExchange } from '@hqrelay/domain/attempt-outcome';
 import { parsePolicy } from '@hqrelay/domain/network-policy';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createCertificates, type Certificate } from '@hqrelay/testing/certificates';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createSender } from './send-request.ts';
 
-let folder = '';
+const certificates = createCertificates();
 const cleanups: (() => unknown)[] = [];
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'hqrelay-tls-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => certificates.remove());
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A self-signed certificate; made valid by trusting it. `ca` can set a validity in the past, `req` cannot. */
-function certificate(name: string, notAfter = '20990101000000Z'): { key: string; cert: string } {
-  const file = (suffix: string) => join(folder, `${name}-${notAfter}.${suffix}`);
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
-  writeFileSync(join(folder, 'index'), '');
-  writeFileSync(join(folder, 'serial'), '01');
-  writeFileSync(
-    join(folder, 'config'),
-    '[ca]\ndefault_ca=a\n[a]\ndatabase=index\nserial=serial\nnew_certs_dir=.\ndefault_md=sha256\npolicy=p\n' +
-      `x509_extensions=e\n[p]\ncommonName=supplied\n[e]\nsubjectAltName=DNS:${name}\n`,
-  );
-  openssl('genpkey', '-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256', '-out', file('key'));
-  openssl('req', '-new', '-key', file('key'), '-subj', `/CN=${name}`, '-out', file('csr'));
-  const validity = ['-startdate', '20200101000000Z', '-enddate', notAfter];
-  const files = ['-keyfile', file('key'), '-in', file('csr'), '-out', file('crt')];
-  openssl('ca', '-batch', '-selfsign', '-notext', '-config', 'config', ...files, ...validity);
-  return { key: readFileSync(file('key'), 'utf8'), cert: readFileSync(file('crt'), 'utf8') };
-}
-
 async function send(
-  served: { key: string; cert: string },
+  served: Certificate,
   trusted?: string,
   { times = 1, egressProxy }: { times?: number; egressProxy?: string } = {},
 ) {
   let connections = 0;
-  const server = createServer(served, (incoming, response) => {
+  const server = createServer({ key: served.key, cert: served.certificate }, (incoming, response) => {
     incoming.resume().on('end', () => response.end('ok'));
   }).listen(0, '127.0.0.1');
   server.on('secureConnection', () => (connections += 1));
@@ -72,14 +50,14 @@ async function send(
 
 describe('an https endpoint', () => {
   it('with a certificate that is trusted and right is delivered to, on one connection', async () => {
-    const right = certificate('hook.example');
-    const { exchanges, connections } = await send(right, right.cert, { times: 3 });
+    const right = certificates.issue('hook.example');
+    const { exchanges, connections } = await send(right, right.certificate, { times: 3 });
     expect(exchanges).toEqual(Array(3).fill(expect.objectContaining({ kind: 'response', statusCode: 200 })));
     expect(connections).toBe(1);
   });
 
   it('is delivered to through an egress proxy, which sees only the tunnel', async () => {
-    const right = certificate('hook.example');
+    const right = certificates.issue('hook.example');
     const asked: string[] = [];
     const proxy = createHttpServer().listen(0, '127.0.0.1');
     proxy.on('connect', (incoming, client: Socket) => {
@@ -94,28 +72,30 @@ describe('an https endpoint', () => {
     await once(proxy, 'listening');
     cleanups.push(() => proxy.close());
     const egressProxy = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const { exchanges, connections } = await send(right, right.cert, { times: 2, egressProxy });
+    const { exchanges, connections } = await send(right, right.certificate, { times: 2, egressProxy });
     expect(exchanges).toEqual(Array(2).fill(expect.objectContaining({ kind: 'response', statusCode: 200 })));
     expect(connections).toBe(1);
     expect(asked).toEqual([expect.stringMatching(/^hook\.example:\d+$/)]);
-    const { exchanges: refused } = await send(certificate('other.example'), right.cert, { egressProxy });
+    const { exchanges: refused } = await send(certificates.issue('other.example'), right.certificate, {
+      egressProxy,
+    });
     expect(refused).toMatchObject([{ kind: 'error', phase: 'tls' }]);
   });
 
   it('with a self-signed certificate is a TLS error', async () => {
-    const { exchanges } = await send(certificate('hook.example'));
+    const { exchanges } = await send(certificates.issue('hook.example'));
     expect(exchanges).toMatchObject([{ kind: 'error', phase: 'tls', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }]);
   });
 
   it('with an expired certificate is a TLS error', async () => {
-    const expired = certificate('hook.example', '20210101000000Z');
-    const { exchanges } = await send(expired, expired.cert);
+    const expired = certificates.issue('hook.example', { notAfter: '20210101000000Z' });
+    const { exchanges } = await send(expired, expired.certificate);
     expect(exchanges).toMatchObject([{ kind: 'error', phase: 'tls', code: 'CERT_HAS_EXPIRED' }]);
   });
 
   it('with a certificate for another name is a TLS error', async () => {
-    const wrong = certificate('other.example');
-    const { exchanges } = await send(wrong, wrong.cert);
+    const wrong = certificates.issue('other.example');
+    const { exchanges } = await send(wrong, wrong.certificate);
     expect(exchanges).toMatchObject([{ kind: 'error', phase: 'tls', code: 'ERR_TLS_CERT_ALTNAME_INVALID' }]);
   });
 
@@ -139,5 +119,95 @@ describe('an https endpoint', () => {
       const exchange = await sender.send({ url, headers: [], body: Buffer.from('{}'), timeoutMs: 3_000 });
       expect(exchange).toMatchObject({ kind: 'error', phase: 'tls', code: expect.stringContaining(code) });
     }
+  });
+});
+
+describe('an endpoint with authorities of its own, or that wants our certificate', () => {
+  const authority = certificates.issue('authority.example');
+  const served = certificates.issue('hook.example', { issuer: authority });
+  const [one, other] = ['one', 'other'].map((name) => certificates.issue(name, { issuer: authority }));
+  const body = Buffer.from('{}');
+
+  /** Notes whose certificate each request came with. */
+  async function demanding({ maxVersion }: { maxVersion?: 'TLSv1.2' } = {}) {
+    const seen: string[] = [];
+    const sockets = new Set<unknown>();
+    const options = { key: served.key, cert: served.certificate, ca: authority.certificate };
+    const server = createServer({ ...options, requestCert: true, maxVersion }, (incoming, response) => {
+      sockets.add(incoming.socket);
+      seen.push((incoming.socket as TLSSocket).getPeerCertificate().subject?.CN?.toString() ?? 'nobody');
+      incoming.resume().on('end', () => response.end('ok'));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const sender = createSender({
+      policy: parsePolicy({ allowPrivate: true, allowCidrs: [] }),
+      connectionsPerOrigin: 1,
+      idleConnectionsMax: 10,
+      resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+    });
+    cleanups.push(
+      () => server.close(),
+      () => sender.close(),
+    );
+    const url = `https://hook.example:${(server.address() as AddressInfo).port}/`;
+    const post = (tls?: EndpointTls) => sender.send({ url, headers: [], body, timeoutMs: 3_000, tls });
+    return { post, seen, sockets };
+  }
+
+  const errorOf = (exchange: HttpExchange) => {
+    const outcome = judgeAttempt(exchange, { now: 0, timeoutMs: 3_000 });
+    return outcome.kind === 'delivered' ? 'none' : outcome.error;
+  };
+
+  it('is delivered to when its authority is known, and to no other', async () => {
+    const { post, seen } = await demanding();
+    const client = one;
+    expect(await post({ ca: authority.certificate, client })).toMatchObject({ statusCode: 200 });
+    const [unknown, wrong] = [await post({ client }), await post({ ca: one!.certificate, client })];
+    expect(errorOf(unknown)).toBe('TLS certificate chain is incomplete or of an unknown authority');
+    expect(errorOf(wrong)).toMatch(/^TLS certificate /);
+    expect(seen).toEqual(['one']);
+  });
+
+  it("never gets one endpoint's requests under another's certificate", async () => {
+    const { post, seen, sockets } = await demanding();
+    const tlsOf = [one, other].map((client) => ({ ca: authority.certificate, client }));
+    for (let i = 0; i < 3; i++) {
+      for (const tls of tlsOf) expect(await post(tls)).toMatchObject({ statusCode: 200 });
+    }
+    expect(seen).toEqual(['one', 'other', 'one', 'other', 'one', 'other']);
+    expect(sockets.size).toBe(2);
+  });
+
+  it('shares its connection with requests that have the very same certificate', async () => {
+    const { post, sockets } = await demanding();
+    for (let i = 0; i < 2; i++) {
+      expect(await post({ ca: `${authority.certificate}`, client: { ...one! } })).toMatchObject({
+        statusCode: 200,
+      });
+    }
+    expect(sockets.size).toBe(1);
+  });
+
+  it.each([undefined, 'TLSv1.2'] as const)(
+    'that gets no certificate or a wrong one says so (%s)',
+    async (maxVersion) => {
+      const { post, seen } = await demanding(maxVersion && { maxVersion });
+      const stranger = certificates.issue('stranger');
+      const none = await post({ ca: authority.certificate });
+      const wrong = await post({ ca: authority.certificate, client: stranger });
+      console.log(none, wrong);
+      expect(errorOf(none)).toBe('the endpoint asks for a TLS client certificate');
+      expect(errorOf(wrong)).toBe('the endpoint does not accept our TLS client certificate');
+      expect(seen).toEqual([]);
+    },
+  );
+
+  it('whose certificate of ours cannot be used is an error in TLS, and nothing is sent', async () => {
+    const { post, seen } = await demanding();
+    const client = { certificate: one!.certificate, key: other!.key };
+    const exchange = await post({ ca: authority.certificate, client });
+    expect(exchange).toMatchObject({ kind: 'error', phase: 'tls', code: 'UNUSABLE_CERTIFICATE' });
+    expect(seen).toEqual([]);
   });
 });

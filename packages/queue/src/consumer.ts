@@ -28,7 +28,7 @@ export type ConsumerOptions = {
 
 /** How long a message that is given back stays with us first, so that a fault does not become a loop at full speed. */
 const requeueAfterMs = 1_000;
-const handleWithinMsDefault = 600_000;
+const handleWithinMsDefault = 840_000;
 /** Verdicts that have waited for room so long show that there are too many slices. */
 const shrinkAfterMs = 100;
 
@@ -127,13 +127,18 @@ export class Consumer implements ChannelUser {
     return { bytes: this.#bytes, room };
   }
 
+  get #nextSliceMessages(): number {
+    const open = this.#slices.reduce((sum, { prefetch }) => sum + prefetch, 0);
+    return Math.min(this.#sliceMessages, this.#limits.messagesMax - open);
+  }
+
   #openSlice(model: ChannelModel): Promise<Slice> {
     // Every slice has a tag of its own: a broker may confuse what it sent under a tag that it has seen before.
     this.#slicesOpened += 1;
     const { name: queue } = this;
     return Slice.open(
       model,
-      { queue, prefetch: this.#sliceMessages, tag: `${queue}.${this.#slicesOpened}` },
+      { queue, prefetch: Math.max(1, this.#nextSliceMessages), tag: `${queue}.${this.#slicesOpened}` },
       {
         onMessage: (slice, message) => this.#receive(slice, message),
         onLost: (lost) => {
@@ -147,9 +152,8 @@ export class Consumer implements ChannelUser {
   /** Opens slices, one after another, as long as there is room for what they may bring. */
   #grow(): void {
     const model = this.#model;
-    const isRoom =
-      (this.#slices.length + 1) * this.#sliceMessages <= this.#limits.messagesMax &&
-      mayMakeRoom(this.#limits, this.#intake, this.#sliceMessages);
+    const messages = this.#nextSliceMessages;
+    const isRoom = messages > 0 && mayMakeRoom(this.#limits, this.#intake, messages);
     if (!model || !isRoom || this.#draining || this.#isGrowing) return;
     this.#isGrowing = true;
     this.#openSlice(model)

@@ -17,7 +17,7 @@ export type SliceEvents = {
  */
 export class Slice {
   readonly channel: Channel;
-  readonly #prefetch: number;
+  readonly prefetch: number;
   readonly #tag: string;
   /** Messages that the broker has no verdict on. */
   #unsettled = 0;
@@ -31,7 +31,7 @@ export class Slice {
 
   private constructor(channel: Channel, prefetch: number, tag: string) {
     this.channel = channel;
-    this.#prefetch = prefetch;
+    this.prefetch = prefetch;
     this.#tag = tag;
   }
 
@@ -54,7 +54,7 @@ export class Slice {
 
   /** How many messages the broker may still send. */
   get room(): number {
-    return this.#prefetch - this.#unsettled;
+    return this.prefetch - this.#unsettled;
   }
 
   /** How many verdicts the broker is not told yet. */

@@ -134,15 +134,10 @@ describe('a consumer', () => {
       seen.push(content.toString());
       return 'ack';
     });
-    const dead = consumer.channel;
-    await publisher.publish({
-      exchange: workExchange,
-      routingKey: 'hqrelay.webhooks',
-      body: Buffer.from('x'),
-    });
-    const channel = consumer.channel!;
-    await channel.deleteQueue('hqrelay.retries').catch(() => {});
-    await waitFor('another channel', () => consumer.channel !== dead && consumer.isConsuming);
+    const deleted = consumer.channel;
+    // It answers no more: the broker ends the channel with its consumer.
+    deleted?.deleteQueue('hqrelay.retries').catch(() => {});
+    await waitFor('another channel', () => consumer.channel !== deleted && consumer.isConsuming);
     await send('hqrelay.retries', 'after');
     await waitFor('the message', () => seen.includes('after'));
   });
@@ -158,7 +153,7 @@ describe('a consumer', () => {
       },
       { prefetch: 3 },
     );
-    await send('hqrelay.webhooks', ...'12345678');
+    await send('hqrelay.webhooks', ...'1 2 3 4 5 6 7 8'.split(' '));
     await waitFor('the first ones', () => begun.length === 3);
 
     let isDrained = false;

@@ -153,15 +153,4 @@ describe('when the broker is killed', () => {
       if (result.kind === 'confirmed') await waitUntilReceived(`killed ${index}`);
     }
   });
-
-  it('again and again while the connection is being set up, it still comes back', async () => {
-    for (let round = 0; round < 2; round += 1) {
-      await broker.kill();
-      await broker.start();
-      await waitFor('a new connection to begin', () => connection.state !== 'up' || publisher.isOpen);
-    }
-    await waitUntilUp();
-    await waitUntilConfirmed('after many');
-    await waitUntilReceived('after many');
-  });
 });

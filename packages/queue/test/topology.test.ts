@@ -65,7 +65,7 @@ describe('the topology', () => {
 
   it('brings a message back from a delay queue to the work queue it names, not before its time, as often as it goes', async () => {
     const queue = 'hqrelay.retries';
-    let content = Buffer.from('round');
+    let content: Buffer = Buffer.from('round');
     for (let round = 1; round <= 4; round += 1) {
       const sentAt = performance.now();
       channel.publish(delayName('1s'), queue, content, { persistent: true, mandatory: true });

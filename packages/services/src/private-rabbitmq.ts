@@ -65,6 +65,7 @@ export async function startPrivateRabbitmq({
     RABBITMQ_ADVANCED_CONFIG_FILE: join(dir, 'advanced.config'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(dir, 'enabled_plugins'),
     RABBITMQ_PID_FILE: join(dir, 'rabbitmq.pid'),
+    ERL_CRASH_DUMP: join(dir, 'erl_crash.dump'),
     // Who reaches the distribution port can run code: it is for this machine alone. And two cores are few: schedulers
     // that spin while they wait take them from everybody else.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -36,12 +36,14 @@ export class ServerProcess {
   readonly #command: ServerCommand;
   readonly #child: ChildProcess;
   readonly #exited: Promise<void>;
+  readonly #logStart: number;
 
   constructor(command: ServerCommand) {
     this.#command = command;
     // What an earlier run noted may be anybody's process by now.
     if (command.pidFile !== undefined) rmSync(command.pidFile, { force: true });
     const log = openSync(command.logFile, 'a');
+    this.#logStart = fstatSync(log).size;
     const asUser = command.user ? ['--reuid', command.user, '--regid', command.user, '--init-groups'] : [];
     this.#child = spawn(
       'setpriv',
@@ -70,17 +72,15 @@ export class ServerProcess {
     return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Resolves when `check` is true. When the server ends or takes too long, nothing of it stays and this throws with the end of its log. */
+  /** Resolves when `check` is true. When the server ends or takes too long, nothing of it stays and this throws with its log. */
   async waitUntil(check: () => Promise<boolean>, timeoutMs: number): Promise<void> {
     const deadline = Date.now() + timeoutMs;
     while (!(await check().catch(() => false))) {
       if (!this.isRunning)
-        throw new Error(`${this.#command.name} ended while starting.\n${await this.#logTail()}`);
+        throw new Error(`${this.#command.name} ended while starting.\n${await this.#log()}`);
       if (Date.now() > deadline) {
         await this.kill();
-        throw new Error(
-          `${this.#command.name} was not ready within ${timeoutMs} ms.\n${await this.#logTail()}`,
-        );
+        throw new Error(`${this.#command.name} was not ready within ${timeoutMs} ms.\n${await this.#log()}`);
       }
       await wait(50);
     }
@@ -118,8 +118,12 @@ export class ServerProcess {
     return Number.isInteger(noted) && noted > 1 ? noted : this.pid;
   }
 
-  async #logTail(): Promise<string> {
-    const log = await readFile(this.#command.logFile, 'utf8').catch(() => '');
-    return log.trimEnd().split('\n').slice(-15).join('\n');
+  /** What it has written since it was started. A broker tells the cause first and its consequences at length. */
+  async #log(): Promise<string> {
+    const { logFile } = this.#command;
+    const written = await readFile(logFile).catch(() => Buffer.alloc(0));
+    const lines = written.subarray(this.#logStart).toString().trimEnd().split('\n');
+    const shown = lines.length <= 25 ? lines : [...lines.slice(0, 15), '…', ...lines.slice(-10)];
+    return [...shown, `(${logFile})`].join('\n');
   }
 }

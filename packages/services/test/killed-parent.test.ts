@@ -20,9 +20,11 @@ test('servers do not outlive the process that started them, even when that is ki
 
     child.kill('SIGKILL');
 
-    await waitFor('all of them to end', () => processesOf(dir).length === 0);
+    await waitFor('all of them to end', () => processesOf(dir).length === 0, {
+      timeoutMs: 30_000,
+    });
   } finally {
     child.kill('SIGKILL');
     removeThrowAwayFolder(dir);
   }
-});
+}, 90_000);

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { freePorts, isFree } from '@hqrelay/services/free-port';
@@ -14,9 +13,13 @@ import { makeThrowAwayFolder, removeThrowAwayFolder } from '@hqrelay/services/th
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { connect } from 'amqplib';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { processesOf } from './processes-of.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { askRedis } from './ask-redis.ts';
+import { listeningAddresses } from './listening-addresses.ts';
+import { processesOf } from './processes-of.ts';
+
+// Brokers are started again and again here, beside other files.
+vi.setConfig({ testTimeout: 90_000 });
 
 const folders: string[] = [];
 const newFolder = () => {
@@ -57,6 +60,7 @@ describe('private servers', () => {
 
   test('RabbitMQ has what was confirmed after it is killed and started again, under the same URL', async () => {
     await publishConfirmed(servers.rabbitmq.url, 'kept', 'of before');
+    await waitFor('the broker to note on disk where the queue has its log', () => knowsQueue(dir, 'kept'));
     await servers.rabbitmq.kill();
     await servers.rabbitmq.start();
     expect(await takeOne(servers.rabbitmq.url, 'kept')).toBe('of before');
@@ -72,14 +76,11 @@ describe('private servers', () => {
   });
 
   test('all of their ports are for this machine alone', () => {
-    const pids = new Set(processesOf(dir).map((line) => line.split(' ')[0]));
-    pids.add(String(servers.redis.pid()));
-    const listeners = execFileSync('ss', ['-Hltnp'], { encoding: 'utf8' })
-      .split('\n')
-      .filter((line) => [...pids].some((pid) => line.includes(`pid=${pid},`)))
-      .map((line) => line.trim().split(/\s+/)[3] ?? '');
-    expect(listeners.length).toBeGreaterThanOrEqual(6);
-    expect(listeners.filter((address) => !/^(127\.0\.0\.1|\[::1\]):/.test(address))).toEqual([]);
+    const pids = processesOf(dir).map((line) => line.split(' ')[0] ?? '');
+    const addresses = listeningAddresses([...pids, String(servers.redis.pid())]);
+    expect(addresses.length).toBeGreaterThanOrEqual(6);
+    const loopback = ['0100007F', '00000000000000000000000001000000'];
+    expect(addresses.filter((address) => !loopback.includes(address))).toEqual([]);
   });
 
   test('the file with the password of RabbitMQ is for its owner alone', () => {
@@ -168,6 +169,15 @@ async function inPostgres(url: string, sql: string): Promise<unknown[]> {
   } finally {
     await client.end();
   }
+}
+
+/**
+ * RabbitMQ 3.10 notes about a second late which log on disk belongs to a new queue. Killed before, it comes up with the
+ * queue and without its log: such a queue never has a leader again, whatever was confirmed to it.
+ */
+function knowsQueue(dir: string, queue: string): boolean {
+  const names = 'rabbitmq/mnesia/hqrelay@localhost/quorum/hqrelay@localhost/names.dets';
+  return readFileSync(join(dir, names), 'latin1').includes(`%2F_${queue}`);
 }
 
 async function publishConfirmed(url: string, queue: string, text: string): Promise<void> {

@@ -1,0 +1,26 @@
+import type { WorkQueue } from '@hqrelay/queue/topology';
+
+type Lane = { queue: WorkQueue; messagesMax: number; bytesMax: number };
+
+const mib = 1 << 20;
+
+/** What a worker has in flight at once. Each lane has its own, so that neither retries nor replays take the live one's place. */
+export const lanes: readonly Lane[] = [
+  { queue: 'hqrelay.webhooks', messagesMax: 2_000, bytesMax: 96 * mib },
+  { queue: 'hqrelay.retries', messagesMax: 600, bytesMax: 48 * mib },
+  { queue: 'hqrelay.replays', messagesMax: 400, bytesMax: 48 * mib },
+];
+
+/** All of them together. */
+export const inFlightMax = lanes.reduce((sum, { messagesMax }) => sum + messagesMax, 0);
+
+/** What a message has beside the webhook's body; the headers of a request are 16 KiB at most. */
+const envelopeBytesMax = 65_536;
+
+/** The bounds of a lane's consumer when a webhook's body has up to `bodyBytesMax`. */
+export function intakeOf(
+  { messagesMax, bytesMax }: Lane,
+  bodyBytesMax: number,
+): { prefetch: number; memory: { bytesMax: number; messageBytesMax: number } } {
+  return { prefetch: messagesMax, memory: { bytesMax, messageBytesMax: bodyBytesMax + envelopeBytesMax } };
+}

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { publishWebhooks } from './publish-webhooks.ts';
+import { startSlowEndpoint, type SlowEndpoint } from './slow-endpoint.ts';
+
+let world: World;
+let endpoint: SlowEndpoint;
+let worker: AppProcess;
+let target: { projectId: string; endpointId: string };
+
+beforeEach(async () => {
+  world = await createWorld(inject('run'));
+  endpoint = await startSlowEndpoint();
+  worker = await startApp('worker', { env: world.env });
+  await worker.waitUntilReady();
+});
+
+afterEach(async () => {
+  await worker.end('SIGKILL');
+  await endpoint.close();
+  await world.close();
+});
+
+async function seedTarget(options: { timeoutMs: number; retry?: string }): Promise<void> {
+  const project = await seedProject(world);
+  const { id } = await seedEndpoint(world, project.id, { url: endpoint.url, ...options });
+  target = { projectId: project.id, endpointId: id };
+}
+
+/** The most memory the worker has ever had, as the kernel counts it. */
+function peakMib(): number {
+  const status = readFileSync(`/proc/${worker.pid()}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) / 1_024;
+}
+
+async function inFlight(): Promise<number> {
+  const metrics = await (await fetch(`${worker.url}/metrics`)).text();
+  return Number(/^hqrelay_deliveries_in_flight (\d+)/m.exec(metrics)?.[1]);
+}
+
+async function delivered(): Promise<number> {
+  const { rows } = await world.sql.query<{ count: number }>(
+    `select count(distinct delivery_id)::int as count from delivery_attempts where status = 'delivered'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+const isLinux = process.platform === 'linux';
+
+describe.runIf(isLinux)('the memory of a worker', () => {
+  it('stays under 300 MiB with 2,000 slow deliveries of 1 KiB in flight', { timeout: 120_000 }, async () => {
+    await seedTarget({ timeoutMs: 60_000 });
+    await publishWebhooks(world.rabbitmqUrl, target, { count: 2_100, bytes: 1_024 });
+    await waitFor('2,000 at the endpoint', () => endpoint.waiting.length === 2_000, { timeoutMs: 45_000 });
+    expect(await inFlight()).toBe(2_000);
+    endpoint.answer();
+    await waitFor('the rest at the endpoint', () => endpoint.seen.requests === 2_100);
+    endpoint.answer();
+    await waitFor('all delivered', async () => (await delivered()) === 2_100, { timeoutMs: 30_000 });
+    expect(peakMib()).toBeLessThan(300);
+  });
+
+  it(
+    'stays under 512 MiB when every body is 1 MiB, in every lane, and every first attempt fails',
+    { timeout: 180_000 },
+    async () => {
+      await seedTarget({ timeoutMs: 60_000, retry: '1s,1s,1s' });
+      const lanes = [
+        { lane: 'live', count: 150 },
+        { lane: 'retry', count: 60 },
+        { lane: 'replay', count: 60 },
+      ] as const;
+      for (const { lane, count } of lanes) {
+        await publishWebhooks(world.rabbitmqUrl, target, { count, lane, bytes: 1 << 20 });
+      }
+      // As many as the bytes of each lane allow: 96, 48 and 48 MiB.
+      await waitFor('the bound', () => endpoint.waiting.length >= 170, { timeoutMs: 60_000 });
+      expect(endpoint.waiting.length).toBeLessThanOrEqual(192);
+      let most = 0;
+      await waitFor(
+        'all delivered',
+        async () => {
+          most = Math.max(most, endpoint.waiting.length);
+          endpoint.answer(endpoint.waiting.length, endpoint.seen.webhookIds.size < 270 ? 503 : 200);
+          return (await delivered()) === 270;
+        },
+        { timeoutMs: 90_000 },
+      );
+      expect(most).toBeLessThanOrEqual(192);
+      expect(peakMib()).toBeLessThan(512);
+    },
+  );
+});
+
+describe('a worker that is told to stop', () => {
+  it('finishes what is in flight and leaves the rest to the next one, nothing twice', async () => {
+    await seedTarget({ timeoutMs: 30_000 });
+    const ids = await publishWebhooks(world.rabbitmqUrl, target, { count: 2_500, bytes: 100 });
+    await waitFor('2,000 in flight', () => endpoint.waiting.length === 2_000, { timeoutMs: 45_000 });
+    const ended = worker.end('SIGTERM');
+    await waitFor('it to drain', async () => (await fetch(`${worker.url}/health/ready`)).status === 503);
+    endpoint.answer();
+    expect(await ended).toBe(0);
+    expect(endpoint.seen.requests).toBe(2_000);
+    expect(await delivered()).toBe(2_000);
+
+    worker = await startApp('worker', { env: world.env });
+    await waitFor('the rest', () => endpoint.waiting.length === 500, { timeoutMs: 30_000 });
+    endpoint.answer();
+    await waitFor('all delivered', async () => (await delivered()) === 2_500);
+    expect(endpoint.seen.webhookIds.size).toBe(2_500);
+    expect(endpoint.seen.requests).toBe(2_500);
+    expect(ids.every((id) => endpoint.seen.webhookIds.get(id) === 1)).toBe(true);
+  }, 120_000);
+
+  it('gives up after 30 s what does not end, exits 0, and the next one makes the same attempt', async () => {
+    await seedTarget({ timeoutMs: 120_000 });
+    await publishWebhooks(world.rabbitmqUrl, target, { count: 3, bytes: 100 });
+    await waitFor('3 in flight', () => endpoint.waiting.length === 3);
+    const startedAt = performance.now();
+    expect(await worker.end('SIGTERM')).toBe(0);
+    const tookMs = performance.now() - startedAt;
+    expect(tookMs).toBeGreaterThan(29_000);
+    expect(tookMs).toBeLessThan(40_000);
+
+    worker = await startApp('worker', { env: world.env });
+    await waitFor('them again', () => endpoint.waiting.length === 3, { timeoutMs: 30_000 });
+    endpoint.answer();
+    await waitFor('all delivered', async () => (await delivered()) === 3);
+    const { rows } = await world.sql.query('select attempt_num, status from delivery_attempts');
+    expect(rows).toEqual(Array(3).fill({ attempt_num: 1, status: 'delivered' }));
+  }, 120_000);
+});

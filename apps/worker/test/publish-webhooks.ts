@@ -1,0 +1,47 @@
+import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { BrokerConnection } from '@hqrelay/queue/connection';
+import { encodeMessage, type DeliveryFields } from '@hqrelay/queue/messages';
+import { Publisher } from '@hqrelay/queue/publisher';
+import { workExchange } from '@hqrelay/queue/topology';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { workQueueOf } from '../src/outgoing.ts';
+
+/** Publishes webhooks as the receiver does, without their rows. */
+export async function publishWebhooks(
+  rabbitmqUrl: string,
+  { projectId, endpointId }: { projectId: string; endpointId: string },
+  { count, bytes, lane = 'live' }: { count: number; bytes: number; lane?: DeliveryFields['lane'] },
+): Promise<string[]> {
+  const connection = new BrokerConnection({ urls: [rabbitmqUrl], name: 'test', onChange: () => {} });
+  const publisher = new Publisher({ name: 'test', connection, confirmTimeoutMs: 30_000, inFlightMax: 5_000 });
+  connection.start();
+  await waitFor('the connection', () => publisher.isOpen);
+  const ids = Array.from({ length: count }, () => newId());
+  const body = Buffer.alloc(bytes, 'x');
+  const publish = async (id: string) => {
+    const envelope = {
+      v: 1 as const,
+      id,
+      projectId,
+      eventType: null,
+      correlationId: id,
+      endpointIds: [endpointId],
+      headers: [['content-type', 'text/plain']] as [string, string][],
+      delivery: {
+        deliveryId: deliveryId(id, endpointId),
+        endpointId,
+        attemptNum: 1,
+        lane,
+        notBefore: 0,
+      },
+    };
+    const publication = { exchange: workExchange, routingKey: workQueueOf(lane) };
+    const result = await publisher.publish({ ...publication, body: encodeMessage({ envelope, body }) });
+    if (result.kind !== 'confirmed') throw new Error(`not published: ${result.reason}`);
+  };
+  // A few MiB at a time.
+  const atOnce = Math.max(1, Math.floor(4_000_000 / (bytes + 1_000)));
+  for (let i = 0; i < count; i += atOnce) await Promise.all(ids.slice(i, i + atOnce).map(publish));
+  await connection.stop();
+  return ids;
+}

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { Postgres } from '@hqrelay/db/postgres';
+import type { AuditRow, DeliveryAttemptRow } from '@hqrelay/db/queries/append-audit';
+import { newId } from '@hqrelay/domain/ids';
+import { BrokerConnection } from '@hqrelay/queue/connection';
+import { decodeParked } from '@hqrelay/queue/parked';
+import { Publisher } from '@hqrelay/queue/publisher';
+import { auditQueue, deadLetterQueue } from '@hqrelay/queue/topology';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld } from '@hqrelay/testing/world';
+import { inject } from 'vitest';
+import { AuditRecorder } from '../src/audit-recorder.ts';
+import { drainSpill } from '../src/drain-spill.ts';
+
+export type AuditWorld = Awaited<ReturnType<typeof startAuditWorld>>;
+
+/** A world with a recorder of audit rows, and a Postgres of its own that may be stopped. */
+export async function startAuditWorld() {
+  const world = await createWorld(inject('run'), { own: ['postgres'] });
+  // What is committed survives that a test kills the server.
+  const database = new URL(world.ownerDatabaseUrl).pathname.slice(1);
+  await world.sql.query(`alter database ${database} set synchronous_commit = on`);
+  const onChange = () => {};
+  const postgres = new Postgres({ url: world.databaseUrl, applicationName: 'audit', max: 5, onChange });
+  const connection = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'audit', onChange });
+  const publisher = new Publisher({ name: 'audit', connection, confirmTimeoutMs: 5_000, inFlightMax: 100 });
+  /** Never connected. */
+  const noPublisher = new Publisher({
+    name: 'none',
+    connection: new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'none', onChange }),
+    confirmTimeoutMs: 1_000,
+    inFlightMax: 1,
+  });
+  const seen = { spilled: 0, parked: [] as string[], statements: 0 };
+  const recorderWith = (given: Publisher) =>
+    new AuditRecorder({
+      postgres,
+      publisher: given,
+      onSpilled: (rows) => (seen.spilled += rows),
+      onParked: (_row, reason) => seen.parked.push(reason),
+    });
+  const recorder = recorderWith(publisher);
+  postgres.pool.on('acquire', () => (seen.statements += 1));
+  connection.start();
+  await postgres.start();
+  await waitFor('the stores', () => postgres.isUp && publisher.isOpen);
+
+  /** To Postgres with all its processes: those that serve a connection are in groups of their own. */
+  const signalPostgres = (signal: NodeJS.Signals) => {
+    const pid = world.servers.postgres!.pid();
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+    for (const each of [pid, ...children]) process.kill(each, signal);
+  };
+
+  return {
+    ...world,
+    freezePostgres: () => signalPostgres('SIGSTOP'),
+    thawPostgres: () => signalPostgres('SIGCONT'),
+    postgres,
+    publisher,
+    recorder,
+    withoutBroker: recorderWith(noPublisher),
+    /** What the recorder told of, and how many statements were sent to Postgres. */
+    seen,
+    drain: () => drainSpill({ postgres, connection, publisher }),
+    spill: (body: Buffer) => publisher.publish({ exchange: '', routingKey: auditQueue, body }),
+    async takeParked() {
+      const parked: NonNullable<ReturnType<typeof decodeParked>>[] = [];
+      await connection.pull(deadLetterQueue, async (content) => {
+        const each = decodeParked(content);
+        if (each) parked.push(each);
+      });
+      return parked;
+    },
+    async stored(rows: readonly AuditRow[]): Promise<number> {
+      const { rows: counts } = await world.sql.query<{ count: number }>(
+        `select (select count(*) from webhook_logs where id = any($1))::int
+           + (select count(*) from delivery_attempts where id = any($1))::int as count`,
+        [rows.map((row) => (row.kind === 'webhook' ? row.log.id : row.attempt.id))],
+      );
+      return counts[0]?.count ?? 0;
+    },
+    waitUntilPostgresIs: (state: 'up' | 'down') =>
+      waitFor(`Postgres to be ${state}`, () => postgres.state === state, { timeoutMs: 20_000 }),
+    async close() {
+      await Promise.all([connection.stop(), postgres.close()]);
+      await world.close();
+    },
+  };
+}
+
+export function webhook(payload: Buffer = Buffer.from('{}'), id = newId()): AuditRow {
+  return {
+    kind: 'webhook',
+    log: {
+      id,
+      projectId: newId(),
+      webhookId: id,
+      eventType: null,
+      status: 'queued',
+      reason: null,
+      endpointIds: [],
+      duplicateOf: null,
+      payloadSha256: null,
+      payloadBytes: payload.length,
+      remoteAddr: null,
+      correlationId: 'test',
+    },
+    payload: { payload, headers: [['x-a', 'b']], query: '?q' },
+  };
+}
+
+export function attempt(changes: Partial<DeliveryAttemptRow> = {}): Extract<AuditRow, { kind: 'attempt' }> {
+  return {
+    kind: 'attempt',
+    attempt: {
+      id: newId(),
+      deliveryId: newId(),
+      webhookLogId: newId(),
+      projectId: newId(),
+      endpointId: newId(),
+      lane: 'live',
+      attemptNum: 1,
+      status: 'delivered',
+      statusCode: 200,
+      latencyMs: 1,
+      error: null,
+      responseBody: null,
+      correlationId: 'test',
+      nextAttemptAt: null,
+      ...changes,
+    },
+  };
+}

@@ -1,0 +1,256 @@
+import { newId } from '@hqrelay/domain/ids';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { decodeSpill, encodeSpill } from '../src/spill-format.ts';
+import { attempt, startAuditWorld, webhook, type AuditWorld } from './audit-world.ts';
+
+let world: AuditWorld;
+
+beforeAll(async () => {
+  world = await startAuditWorld();
+});
+
+afterAll(() => world.close());
+
+beforeEach(async () => {
+  await world.waitUntilPostgresIs('up');
+  world.seen.spilled = 0;
+});
+
+function many(count: number) {
+  return Array.from({ length: count }, (_, index) =>
+    index % 2 === 0 ? webhook(Buffer.from(`payload ${index}`)) : attempt(),
+  );
+}
+
+const tally = (outcomes: readonly string[]) =>
+  Object.fromEntries(
+    [...new Set(outcomes)].map((each) => [each, outcomes.filter((one) => one === each).length]),
+  );
+
+describe('rows that are recorded', () => {
+  it('together share their statements', async () => {
+    await world.recorder.record(webhook());
+    const rows = many(400);
+    world.seen.statements = 0;
+    const outcomes = await Promise.all(rows.map((row) => world.recorder.record(row)));
+    expect(tally(outcomes)).toEqual({ stored: 400 });
+    expect(await world.stored(rows)).toBe(400);
+    // 200 rows a batch, webhooks and attempts apart; a ping beside.
+    expect(world.seen.statements).toBeLessThanOrEqual(5);
+  });
+
+  it('one by one do not wait for others', async () => {
+    const startedAt = performance.now();
+    for (const row of many(10)) expect(await world.recorder.record(row)).toBe('stored');
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+
+  it('for a month without partitions get them made', async () => {
+    const at = new Date();
+    at.setUTCMonth(at.getUTCMonth() + 7, 15);
+    const rows = [webhook(undefined, newId(at.getTime())), attempt({ id: newId(at.getTime()) }), webhook()];
+    const outcomes = await Promise.all(rows.map((row) => world.recorder.record(row)));
+    expect(outcomes).toEqual(['stored', 'stored', 'stored']);
+    expect(await world.stored(rows)).toBe(3);
+  });
+
+  it('among which some cannot be stored are stored all the same, and those are parked with the reason', async () => {
+    const rows = many(150);
+    const tooSlow = attempt({ latencyMs: 2 ** 40 });
+    const outOfTime = webhook(Buffer.from('bytes'), newId(Date.UTC(2150, 0)));
+    rows.splice(70, 0, tooSlow);
+    rows.splice(100, 0, outOfTime);
+
+    const outcomes = await Promise.all(rows.map((row) => world.recorder.record(row)));
+
+    // Looking for them may take too long for those who wait: then all of it is done later.
+    expect(outcomes).not.toContain('unavailable');
+    await world.waitUntilPostgresIs('up');
+    await world.drain();
+    expect(await world.stored(rows)).toBe(150);
+    const parked = await world.takeParked();
+    expect(parked.map(({ why }) => why).toSorted((a, b) => a.reason.localeCompare(b.reason))).toEqual([
+      { v: 1, kind: 'audit_row', reason: expect.stringContaining('no partition') },
+      { v: 1, kind: 'audit_row', reason: expect.stringContaining('out of range') },
+    ]);
+    const kept = parked.map(({ content }) => decodeSpill(content));
+    expect(kept).toEqual(
+      expect.arrayContaining([
+        { kind: 'spill', rows: [tooSlow] },
+        { kind: 'spill', rows: [outOfTime] },
+      ]),
+    );
+  });
+
+  it('for an attempt that somebody else has recorded say so, and leave that row', async () => {
+    const first = attempt();
+    const { deliveryId, webhookLogId } = first.attempt;
+    const second = attempt({ deliveryId, webhookLogId, status: 'failed' });
+    expect(await world.recorder.record(first)).toBe('stored');
+    expect(await Promise.all([second, attempt()].map((row) => world.recorder.record(row)))).toEqual([
+      'overtaken',
+      'stored',
+    ]);
+    expect(await world.recorder.record(first)).toBe('stored');
+    expect(await world.stored([first, second])).toBe(1);
+  });
+});
+
+describe('while Postgres is frozen', () => {
+  it('rows go to the broker, soon and then at once, and all of them are in Postgres afterwards, once', async () => {
+    const rows = many(300);
+    const last = many(50);
+    world.freezePostgres();
+    try {
+      const startedAt = performance.now();
+      const outcomes = await Promise.all(rows.map((row) => world.recorder.record(row)));
+      expect(tally(outcomes)).toEqual({ spilled: 300 });
+      expect(performance.now() - startedAt).toBeLessThan(2_500);
+
+      world.seen.statements = 0;
+      const more = await Promise.all(last.map((row) => world.recorder.record(row)));
+      expect(tally(more)).toEqual({ spilled: 50 });
+      // Nobody asked Postgres, but for a ping.
+      expect(world.seen.statements).toBeLessThanOrEqual(1);
+      expect(world.seen.spilled).toBe(350);
+    } finally {
+      world.thawPostgres();
+    }
+    await world.waitUntilPostgresIs('up');
+    await world.drain();
+    expect(await world.stored([...rows, ...last])).toBe(350);
+    const { rows: payloads } = await world.sql.query<{ payload: Buffer }>(
+      'select payload from webhook_payloads where id = any($1)',
+      [rows.flatMap((row) => (row.kind === 'webhook' ? [row.log.id] : []))],
+    );
+    expect(payloads.map(({ payload }) => payload.toString()).toSorted((a, b) => a.localeCompare(b))).toEqual(
+      rows
+        .flatMap((row) => (row.kind === 'webhook' ? [row.payload!.payload.toString()] : []))
+        .toSorted((a, b) => a.localeCompare(b)),
+    );
+    expect(await world.drain()).toBe(0);
+  });
+
+  it('what waits in memory is bounded: past that a row is refused at once', async () => {
+    const large = Buffer.alloc(1 << 20);
+    world.freezePostgres();
+    try {
+      const outcomes: string[] = [];
+      const recording = Array.from({ length: 200 }, async () =>
+        outcomes.push(await world.withoutBroker.record(webhook(large))),
+      );
+      await Promise.resolve();
+      await new Promise((resolve) => setImmediate(resolve));
+      // 64 MiB wait; nothing was decided yet about those.
+      expect(outcomes.length).toBeGreaterThanOrEqual(130);
+      expect(tally(outcomes)).toEqual({ unavailable: outcomes.length });
+      await Promise.all(recording);
+    } finally {
+      world.thawPostgres();
+    }
+    await world.waitUntilPostgresIs('up');
+  });
+
+  it('the text of an answer counts too', async () => {
+    world.freezePostgres();
+    try {
+      const responseBody = 'x'.repeat(4_096);
+      const refused = new Set<string>();
+      const recording = Array.from({ length: 20_000 }, () =>
+        world.withoutBroker.record(attempt({ responseBody })),
+      );
+      void Promise.race(recording).then((outcome) => refused.add(outcome));
+      await new Promise((resolve) => setImmediate(resolve));
+      expect([...refused]).toEqual(['unavailable']);
+      await Promise.all(recording);
+    } finally {
+      world.thawPostgres();
+    }
+    await world.waitUntilPostgresIs('up');
+  });
+});
+
+describe('while Postgres is stopped', () => {
+  it('rows go to the broker, and none is lost or doubled by a Postgres that comes and goes', async () => {
+    const rows = many(200);
+    const outcomes: string[] = [];
+    const recordSome = async (from: number) => {
+      for (const row of rows.slice(from, from + 50)) outcomes.push(await world.recorder.record(row));
+    };
+    await recordSome(0);
+    await world.servers.postgres!.stop();
+    await world.waitUntilPostgresIs('down');
+    await recordSome(50);
+    await world.servers.postgres!.start();
+    await world.waitUntilPostgresIs('up');
+    await recordSome(100);
+    await world.servers.postgres!.kill();
+    await recordSome(150);
+    await world.servers.postgres!.start();
+    await world.waitUntilPostgresIs('up');
+    expect(outcomes.filter((outcome) => outcome === 'spilled').length).toBeGreaterThanOrEqual(100);
+    expect(new Set(outcomes)).toEqual(new Set(['stored', 'spilled']));
+    await world.drain();
+    expect(await world.stored(rows)).toBe(200);
+  });
+
+  it('and there is no broker either, a row is refused soon; a note waits until a store is back', async () => {
+    await world.servers.postgres!.stop();
+    const note = webhook();
+    try {
+      await world.waitUntilPostgresIs('down');
+      const startedAt = performance.now();
+      expect(await world.withoutBroker.record(attempt())).toBe('unavailable');
+      expect(performance.now() - startedAt).toBeLessThan(500);
+      world.withoutBroker.note(note);
+    } finally {
+      await world.servers.postgres!.start();
+    }
+    await waitFor('the note', async () => (await world.stored([note])) === 1);
+  });
+});
+
+describe('draining what was spilled', () => {
+  it('writes rows once, however often their message comes', async () => {
+    const rows = [webhook(Buffer.alloc(0)), attempt(), webhook(Buffer.from([0, 255]))];
+    for (let copy = 0; copy < 3; copy += 1) await world.spill(encodeSpill(rows));
+    expect(await world.drain()).toBe(3);
+    expect(await world.stored(rows)).toBe(3);
+  });
+
+  it('parks what it cannot read or store, with the reason, and goes on with the rest', async () => {
+    const [good, later] = [webhook(), attempt()];
+    const bad = attempt({ latencyMs: 2 ** 40 });
+    await world.spill(Buffer.from('garbage'));
+    await world.spill(encodeSpill([good, bad]));
+    await world.spill(Buffer.alloc(0));
+    await world.spill(encodeSpill([later]));
+    expect(await world.drain()).toBe(4);
+    expect(await world.stored([good, bad, later])).toBe(2);
+    const parked = await world.takeParked();
+    expect(parked.map(({ why }) => why)).toEqual([
+      { v: 1, kind: 'audit_row', reason: expect.any(String) },
+      { v: 1, kind: 'audit_row', reason: expect.stringContaining('out of range') },
+      { v: 1, kind: 'audit_row', reason: expect.any(String) },
+    ]);
+    expect(parked[0]?.content.toString()).toBe('garbage');
+    expect(await world.drain()).toBe(0);
+  });
+
+  it('leaves the rest in the queue when Postgres goes away', async () => {
+    const rows = [webhook(), webhook()];
+    for (const row of rows) await world.spill(encodeSpill([row]));
+    await world.servers.postgres!.stop();
+    try {
+      await expect(world.drain()).rejects.toThrow();
+    } finally {
+      await world.servers.postgres!.start();
+      await world.waitUntilPostgresIs('up');
+    }
+    await waitFor('both to be drained', async () => {
+      await world.drain();
+      return (await world.stored(rows)) === 2;
+    });
+  });
+});

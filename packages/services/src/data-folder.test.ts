@@ -1,0 +1,39 @@
+import { chmodSync, existsSync, lstatSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { dataFolderFor, removeDataFolder, runsAsRoot } from './data-folder.ts';
+
+const nobody = 65_534;
+let parent: string;
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'hqrelay-parent-'));
+});
+afterEach(() => rmSync(parent, { recursive: true }));
+
+test.runIf(runsAsRoot())('a server whose user can come along the path has its data there', () => {
+  chmodSync(parent, 0o711);
+  const path = join(parent, 'data');
+  dataFolderFor(path, 'nobody');
+  expect(lstatSync(path).isDirectory()).toBe(true);
+  expect(statSync(path).uid).toBe(nobody);
+});
+
+test.runIf(runsAsRoot())(
+  'where its user cannot, the data lies elsewhere, is linked, and goes with the link',
+  () => {
+    chmodSync(parent, 0o700);
+    const path = join(parent, 'data');
+    dataFolderFor(path, 'nobody');
+    const elsewhere = realpathSync(path);
+    expect(elsewhere.startsWith(parent)).toBe(false);
+    expect(statSync(elsewhere).uid).toBe(nobody);
+    dataFolderFor(path, 'nobody');
+    expect(realpathSync(path)).toBe(elsewhere);
+
+    removeDataFolder(path);
+
+    expect(existsSync(elsewhere)).toBe(false);
+    expect(existsSync(path)).toBe(false);
+  },
+);

@@ -1,0 +1,18 @@
+// A run that is over before it is stopped, as vitest is on a signal. Prints what must not stay.
+import { readFileSync, readdirSync } from 'node:fs';
+import { startRunServices } from '@hqrelay/testing/run-services';
+
+const { urls } = await startRunServices(() => {});
+const pids = readdirSync('/proc')
+  .filter((name) => /^\d+$/.test(name))
+  .map(Number)
+  .filter((pid) => parentOf(pid) === process.pid);
+process.stdout.write(JSON.stringify({ folder: urls.folder, pids }), () => process.exit(7));
+
+function parentOf(pid: number): number {
+  try {
+    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    return Number.NaN;
+  }
+}

@@ -1,0 +1,68 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import pg from 'pg';
+import { expect, inject, test } from 'vitest';
+
+const run = inject('run');
+
+test('what one world holds, the next does not see', async () => {
+  const [one, other] = await Promise.all([createWorld(run), createWorld(run)]);
+  try {
+    await one.sql.query('create table only_here ()');
+    await expect(other.sql.query('select from only_here')).rejects.toThrow('does not exist');
+
+    expect((await askBroker(one, 'PUT')).status).toBe(201);
+    expect((await askBroker(one, 'GET')).status).toBe(200);
+    expect((await askBroker(other, 'GET')).status).toBe(404);
+  } finally {
+    await Promise.all([one.close(), other.close()]);
+  }
+});
+
+test('a world is migrated, and its apps are not the owner', async () => {
+  const world = await createWorld(run);
+  const app = new pg.Client({ connectionString: world.databaseUrl });
+  try {
+    await app.connect();
+    await app.query('select from webhook_logs');
+    await expect(app.query('drop table webhook_logs')).rejects.toThrow('must be owner');
+  } finally {
+    await app.end();
+    await world.close();
+  }
+});
+
+test('nothing of a world is left once it is closed', async () => {
+  const world = await createWorld(run);
+  await askBroker(world, 'PUT');
+
+  await world.close();
+
+  await expect(new pg.Client({ connectionString: world.ownerDatabaseUrl }).connect()).rejects.toThrow(
+    'does not exist',
+  );
+  expect((await askBroker(world, 'GET', '')).status).toBe(404);
+});
+
+test('a world with a server of its own may freeze and lose it, and leaves nothing in the folder of the run', async () => {
+  const folder = run.folder as string;
+  const world = await createWorld(run, { own: ['postgres'] });
+  expect(readdirSync(folder).some((name) => name.startsWith('hqrelay-world-'))).toBe(true);
+  await world.sql.query('select 1');
+  world.servers.postgres?.freeze();
+
+  await world.close();
+
+  expect(readdirSync(folder).filter((name) => name.startsWith('hqrelay-world-'))).toEqual([]);
+  expect(existsSync(folder)).toBe(true);
+});
+
+/** About a queue of this world's virtual host, or about all of them. */
+function askBroker(world: World, method: 'GET' | 'PUT', queue = '/only-here'): Promise<Response> {
+  const { origin, username, password } = new URL(world.rabbitmqManagementUrl);
+  return fetch(`${origin}/api/queues${new URL(world.rabbitmqUrl).pathname}${queue}`, {
+    method,
+    headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
+    ...(method === 'PUT' && { body: '{"durable":true}' }),
+  });
+}
