@@ -34,7 +34,7 @@ describe('an answer', () => {
     });
   });
 
-  it.each([101, 199, 300, 304, 400, 401, 404, 409, 429, 500, 503, 599, 999, 0, -1])(
+  it.each([101, 199, 300, 304, 400, 401, 404, 408, 409, 425, 429, 500, 502, 503, 504, 599, 999, 0, -1])(
     'of %i failed',
     (statusCode) => {
       expect(answered(statusCode)).toEqual({ kind: 'failed', statusCode, error: `HTTP ${statusCode}` });
@@ -79,6 +79,34 @@ describe('an exchange that broke off', () => {
     ['dns', 'ENOTFOUND', 'host name not found'],
     ['tls', 'CERT_HAS_EXPIRED', 'TLS certificate has expired'],
     ['tls', 'ERR_TLS_CERT_ALTNAME_INVALID', 'TLS certificate is for another host name'],
+    ['tls', 'CERT_NOT_YET_VALID', 'TLS certificate is not valid yet'],
+    ['tls', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'TLS certificate is self-signed'],
+    ['tls', 'SELF_SIGNED_CERT_IN_CHAIN', 'TLS certificate chain is self-signed'],
+    ['tls', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'TLS certificate is of an unknown authority'],
+    [
+      'tls',
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      'TLS certificate chain is incomplete or of an unknown authority',
+    ],
+    ['tls', 'ERR_SSL_WRONG_VERSION_NUMBER', 'the endpoint does not speak TLS'],
+    ['tls', 'ERR_SSL_UNSUPPORTED_PROTOCOL', 'no TLS version in common with the endpoint'],
+    ['tls', 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'no TLS version in common with the endpoint'],
+    ['tls', 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'the endpoint refused the TLS handshake'],
+    [
+      'headers',
+      'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+      'the endpoint asks for a TLS client certificate',
+    ],
+    ['headers', 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'the endpoint does not accept our TLS client certificate'],
+    ['tls', 'ECONNRESET', 'connection reset in the TLS handshake'],
+    ['connect', 'EHOSTUNREACH', 'host unreachable'],
+    ['connect', 'ENETUNREACH', 'network unreachable'],
+    ['connect', 'EADDRNOTAVAIL', 'address not reachable from here'],
+    ['connect', 'EMFILE', 'too many open files on the relay'],
+    ['dns', 'ENODATA', 'host name has no address'],
+    ['dns', 'EAI_AGAIN', 'name server did not answer'],
+    ['socket', 'TIMEOUT', 'timed out after 10000 ms waiting for a free connection'],
+    ['headers', 'UND_ERR_HEADERS_OVERFLOW', 'response headers too large'],
     ['headers', 'ABORTED', 'given up by the relay'],
     ['headers', 'HPE_INVALID_CONSTANT', 'response is not valid HTTP'],
   ] as const)('in phase %s with %s failed: %s', (phase, code, error) => {

@@ -44,6 +44,8 @@ const timeoutCodes: ReadonlySet<string> = new Set([
 
 const closedCodes: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'EPIPE']);
 
+const certificateRefused = 'the endpoint does not accept our TLS client certificate';
+
 const codeTexts: ReadonlyMap<string, string> = new Map([
   ['ABORTED', 'given up by the relay'],
   ['ECONNREFUSED', 'connection refused'],
@@ -61,6 +63,15 @@ const codeTexts: ReadonlyMap<string, string> = new Map([
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'TLS certificate chain is incomplete or of an unknown authority'],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'TLS certificate is of an unknown authority'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'TLS certificate is for another host name'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'the endpoint does not speak TLS'],
+  ['ERR_SSL_UNSUPPORTED_PROTOCOL', 'no TLS version in common with the endpoint'],
+  ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'no TLS version in common with the endpoint'],
+  ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'the endpoint refused the TLS handshake'],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'the endpoint asks for a TLS client certificate'],
+  ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', certificateRefused],
+  ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', certificateRefused],
+  ['ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED', certificateRefused],
+  ['ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN', certificateRefused],
   ['UND_ERR_HEADERS_OVERFLOW', 'response headers too large'],
   ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'response body too large'],
 ]);
