@@ -1,10 +1,13 @@
 import type { Delivered, Verdict } from '@hqrelay/queue/consumer';
-import { decodeMessage, type Message } from '@hqrelay/queue/messages';
+import { decodeMessage, type DeliveryFields, type Message } from '@hqrelay/queue/messages';
 import { deliver, type DeliverDeps } from './deliver.ts';
 import { deliveryOf, firstDelivery, messageOf } from './delivery.ts';
+import type { OneAtATime } from './one-at-a-time.ts';
 import { park, send, workQueueOf } from './outgoing.ts';
 
 export type DispatchDeps = DeliverDeps & {
+  /** By delivery: two messages of one never post at once here, and the second asks what the first has recorded. */
+  oneAtATime: OneAtATime;
   onUnreadable: (reason: string) => void;
 };
 
@@ -20,13 +23,24 @@ export async function dispatch(deps: DispatchDeps, { content, redelivered }: Del
   }
   const { message } = decoded;
   const { envelope } = message;
-  if (envelope.delivery) return deliver(deps, deliveryOf(message, envelope.delivery, redelivered));
+  if (envelope.delivery) return deliverInTurn(deps, message, envelope.delivery, redelivered);
 
   const [only, ...others] = envelope.endpointIds;
   if (only === undefined) return 'ack';
-  if (others.length === 0)
-    return deliver(deps, deliveryOf(message, firstDelivery(envelope, only), redelivered));
+  if (others.length === 0) return deliverInTurn(deps, message, firstDelivery(envelope, only), redelivered);
   return fanOut(deps, message, redelivered);
+}
+
+function deliverInTurn(
+  deps: DispatchDeps,
+  message: Message,
+  fields: DeliveryFields,
+  redelivered: boolean,
+): Promise<Verdict> {
+  return deps.oneAtATime.run(fields.deliveryId, (follows) => {
+    const envelope = follows ? { ...message.envelope, copy: true } : message.envelope;
+    return deliver(deps, deliveryOf({ ...message, envelope }, fields, redelivered));
+  });
 }
 
 /** One message for each endpoint, all confirmed before the webhook's own is let go. */

@@ -33,6 +33,7 @@ import { dropExpiredKeys } from './maintenance/drop-expired-keys.ts';
 import { makePartitions } from './maintenance/make-partitions.ts';
 import { createBacklogGauges, measureBacklog } from './maintenance/measure-backlog.ts';
 import { releaseHeld } from './maintenance/release-held.ts';
+import { OneAtATime } from './one-at-a-time.ts';
 import { createReport } from './report.ts';
 
 const config = (() => {
@@ -98,6 +99,7 @@ const sender = createSender({
 });
 
 const deps: DispatchDeps = {
+  oneAtATime: new OneAtATime(),
   postgres,
   publisher,
   recorder,

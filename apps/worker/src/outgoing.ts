@@ -68,7 +68,8 @@ export function sendDeadLetter(deps: OutgoingDeps, message: Message, reason: str
 
 /**
  * Confirmed by the broker, or committed to the outbox. The outbox row is keyed by the delivery and its attempt, so that a
- * message that is worked on again spills once. What may also be with the broker is marked as a copy.
+ * message that is worked on again spills once. What spills is a copy: the broker may have it too, and what drains the outbox
+ * may publish it twice.
  */
 function publishOrSpill(
   deps: OutgoingDeps,
@@ -78,14 +79,12 @@ function publishOrSpill(
 ): Promise<boolean> {
   const { id, delivery } = message.envelope;
   const outboxId = publicationId(delivery?.deliveryId ?? id, delivery?.attemptNum ?? 0, target.exchange);
+  const spilled = () => ({ ...message, envelope: { ...message.envelope, copy: true } });
   const publish = async () => {
     const result = await deps.publisher.publish({ ...target, body: encode(message) });
     if (result.kind === 'confirmed') return true;
-    const spilled = result.maybeStored
-      ? { ...message, envelope: { ...message.envelope, copy: true } }
-      : message;
     const stored = await deps.postgres.attempt(outboxTimeoutMs, (pool) =>
-      insertOutbox(pool, { id: outboxId, ...target, message: encode(spilled) }),
+      insertOutbox(pool, { id: outboxId, ...target, message: encode(spilled()) }),
     );
     return stored !== undefined;
   };

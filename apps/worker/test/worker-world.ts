@@ -20,6 +20,7 @@ import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld } from '@hqrelay/testing/world';
 import { inject } from 'vitest';
+import { OneAtATime } from '../src/one-at-a-time.ts';
 import { dispatch, type DispatchDeps } from '../src/dispatch.ts';
 import { releaseHeld } from '../src/maintenance/release-held.ts';
 
@@ -87,6 +88,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     directory.forget(projectId);
   };
   const deps: DispatchDeps = {
+    oneAtATime: new OneAtATime(),
     postgres,
     publisher,
     recorder,

@@ -196,7 +196,7 @@ describe('an endpoint with authorities of its own, or that wants our certificate
     const [host, files] = ['127.0.0.1:0', ['-cert', served.certificateFile, '-key', served.keyFile]];
     const verify = ['-CAfile', authority.certificateFile, '-Verify', '1', '-verify_return_error'];
     const server = spawn('openssl', ['s_server', '-accept', host, ...files, ...verify], {
-      stdio: ['ignore', 'pipe', 'ignore'],
+      stdio: ['pipe', 'pipe', 'ignore'],
     });
     cleanups.push(() => server.kill());
     let said = '';
