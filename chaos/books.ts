@@ -18,6 +18,8 @@ export type Books = {
   duplicates: number;
   /** Whatever does not balance, for people. */
   problems: string[];
+  /** Deliveries that were made again without a fault that explains it: a machine that stands still for a while does that too. */
+  unexplained: string[];
 };
 
 export type BooksInput = {
@@ -88,7 +90,6 @@ export function balance(input: BooksInput): Books {
   note(wrongOwed.length, 'webhooks owe other endpoints than their project has', wrongOwed[0]);
   note(lettersMissing.length, 'dead letters are not in their queue', lettersMissing[0]);
   note(remains.parked.length, 'messages are parked', remains.parked[0]);
-  note(remains.auditMessages, 'messages of spilled audit rows are left');
 
   const twoIds = webhooks.filter(({ ids }) => ids.size > 1);
   note(twoIds.length, 'webhooks were answered 202 under two ids', twoIds[0]?.webhookId);
@@ -97,8 +98,7 @@ export function balance(input: BooksInput): Books {
 
   problems.push(...attemptProblems(input));
   const duplicates = countDuplicates(input);
-  note(duplicates.unexplained.length, 'duplicates that no fault explains', duplicates.unexplained[0]);
-  return { ...books, duplicates: duplicates.count, problems };
+  return { ...books, duplicates: duplicates.count, unexplained: duplicates.unexplained, problems };
 }
 
 /** One row for every attempt that was answered, one row only, and counted without a gap. */

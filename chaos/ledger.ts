@@ -1,3 +1,4 @@
+import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import type { World } from '@hqrelay/testing/world';
 
 /** What the tables say. Keys are `<webhook>/<endpoint>`. */
@@ -9,7 +10,8 @@ export type Ledger = {
   attempts: Map<string, number>;
 };
 
-export async function readLedger({ sql }: World): Promise<Ledger> {
+/** The tables, and the rows that the broker keeps until Postgres takes them: durable too. */
+export async function readLedger({ sql }: World, spilled: readonly AuditRow[]): Promise<Ledger> {
   const queued = await sql.query<Ledger['queued'][number]>(
     `select id, project_id as "projectId", webhook_id as "webhookId", endpoint_ids as "endpointIds"
      from webhook_logs where status = 'queued'`,
@@ -21,11 +23,27 @@ export async function readLedger({ sql }: World): Promise<Ledger> {
     `select webhook_log_id || '/' || endpoint_id || '/' || attempt_num as key, count(*)::int as count
      from delivery_attempts group by 1`,
   );
-  return {
+  const ledger: Ledger = {
     queued: queued.rows,
     states: new Map(states.rows.map((row) => [row.key, row.state])),
     attempts: new Map(attempts.rows.map((row) => [row.key, row.count])),
   };
+  for (const row of spilled) addSpilled(ledger, row);
+  return ledger;
+}
+
+/** Written twice, a row stays one: what the tables have already is not added. */
+function addSpilled(ledger: Ledger, row: AuditRow): void {
+  if (row.kind === 'webhook') {
+    const { id, projectId, webhookId, endpointIds, status } = row.log;
+    if (status !== 'queued' || ledger.queued.some((each) => each.id === id)) return;
+    ledger.queued.push({ id, projectId, webhookId, endpointIds: [...endpointIds] });
+    return;
+  }
+  const { webhookLogId, endpointId, attemptNum, status } = row.attempt;
+  const key = `${webhookLogId}/${endpointId}`;
+  if (!ledger.attempts.has(`${key}/${attemptNum}`)) ledger.attempts.set(`${key}/${attemptNum}`, 1);
+  if (status !== 'failed') ledger.states.set(key, status);
 }
 
 /** Deliveries that came to an end or are held, and what waits outside the broker: cheap enough to be asked often. */

@@ -1,3 +1,5 @@
+import { decodeSpill } from '@hqrelay/audit/spill-format';
+import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { delayLadder } from '@hqrelay/domain/retry-schedule';
 import { decodeMessage } from '@hqrelay/queue/messages';
 import { decodeParked } from '@hqrelay/queue/parked';
@@ -13,8 +15,8 @@ export type Remains = {
   deadLetters: Set<string>;
   /** Anything in the dead-letter queue that is no dead letter: nobody could read it, Postgres refused it, over the limit. */
   parked: string[];
-  /** Messages of audit rows that were not written yet. */
-  auditMessages: number;
+  /** Audit rows that are not in the tables yet. */
+  spilled: AuditRow[];
   /** How many messages each place of work still has, where it has any. */
   places: Map<string, number>;
 };
@@ -40,7 +42,7 @@ export async function readRemains(world: World): Promise<Remains> {
     waiting: new Set(),
     deadLetters: new Set(),
     parked: [],
-    auditMessages: 0,
+    spilled: [],
     places: new Map(),
   };
   const note = (content: Buffer) => {
@@ -62,7 +64,9 @@ export async function readRemains(world: World): Promise<Remains> {
       } else
         remains.parked.push(parked ? `${parked.why.kind}: ${parked.why.reason}` : 'over the delivery limit');
     }
-    remains.auditMessages = (await channel.checkQueue(auditQueue)).messageCount;
+    const spilled = await readAll(channel, auditQueue);
+    if (spilled.length > 0) remains.places.set(auditQueue, spilled.length);
+    remains.spilled = spilled.flatMap(decodeSpill);
   });
   const { rows } = await world.sql.query<{ message: Buffer }>('select message from outbox');
   if (rows.length > 0) remains.places.set('outbox', rows.length);

@@ -42,6 +42,8 @@ const slowestAnswerMsMax = 2_500;
 /** The 99th percentile of answers from a second after a fault on; a busy machine may take thrice what it took before. */
 const p99MsMax = 250;
 const p99FactorMax = 3;
+/** A machine that takes longer than this before any fault says nothing about times. */
+const quietP99Ms = 100;
 /** Answers 503 for each webhook, where no more than the instant of the fault can explain one. */
 const refusedShareMax = 0.03;
 /** For the end of the apps and for the books. */
@@ -166,7 +168,7 @@ async function concluded(
   const remains = await readRemains(site.world);
   const books = balance({
     ...common,
-    ledger: await readLedger(site.world),
+    ledger: await readLedger(site.world, remains.spilled),
     remains,
     duplicatesBecause: row.duplicatesBecause,
   });
@@ -181,7 +183,11 @@ async function concluded(
   const uncounted = reasonsNotToCount(row, options, load.answers, faults, books.accepted, hit);
   const unexpected = load.answers.find(({ outcome }) => outcome === 'unexpected');
   if (unexpected) reasons.push(`an answer that no provider expects: ${unexpected.detail}`);
-  if (!options.brief) reasons.push(...tooSlow(row, figures, evidence));
+  const asides = options.brief ? [] : [...tooSlow(row, figures, evidence), ...madeAgain(books)];
+  if (figures.p99BeforeMs <= quietP99Ms) reasons.push(...asides);
+  else if (asides.length > 0) {
+    uncounted.push(`the machine was too busy: p99 ${figures.p99BeforeMs} ms before the fault`, ...asides);
+  }
   if (!row.mayRefuse && evidence.unavailable > books.accepted * refusedShareMax) {
     reasons.push(`${evidence.unavailable} answers were 503`);
   }
@@ -203,6 +209,12 @@ async function concluded(
           ? { kind: 'did not count', reasons: uncounted }
           : { kind: 'green' },
   };
+}
+
+function madeAgain({ unexplained }: Books): string[] {
+  return unexplained.length === 0
+    ? []
+    : [`${unexplained.length} deliveries made again that no fault explains, such as ${unexplained[0]}`];
 }
 
 function tooSlow(row: Row, figures: Figures, { timedOut }: Evidence): string[] {

@@ -74,6 +74,8 @@ export function openSocket(
     if (over) return;
     over = true;
     socket.off('error', fail);
+    // An alert of TLS comes as an error that leaves the socket open; the end that follows would hide it.
+    socket.once('error', (error) => socket.destroy(error));
     events.onOpen(socket);
   };
   const secured = (options: ConnectionOptions) => {
