@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { guards } from './guards.ts';
 import type { Row } from './row.ts';
+import { together } from './together.ts';
 
 export type ChaosCommand =
   | { kind: 'run'; rows: Row[]; small: boolean; fromSource: boolean; write: boolean; keepLogs: boolean }
@@ -13,10 +14,10 @@ export const usage = `npm run chaos -- [options]
   --only name[,name] these rows alone, or with --guards these guards
   --list            says which rows there are
   --guards          takes guards out of a copy of the built apps and expects rows to go red
-  --small           fewer webhooks, no dead letters: what npm test runs
+  --small           the rows under one load, fewer webhooks, no time is judged: what npm test runs
   --source          apps from their source instead of what was built
   --write           puts the table into docs/failure-matrix.md
-  --keep-logs       leaves the logs of apps and servers where they are, and says where
+  --keep-logs       leaves the logs of apps and servers until the next run, and says where
 `;
 
 export function readCommandLine(args: readonly string[], all: readonly Row[]): ChaosCommand {
@@ -42,9 +43,10 @@ export function readCommandLine(args: readonly string[], all: readonly Row[]): C
     }
     const unknown = only.filter((name) => !all.some((row) => row.name === name));
     if (unknown.length > 0) return { kind: 'wrong', message: `there is no row ${unknown.join(' or ')}` };
+    const chosen = all.filter((row) => only.length === 0 || only.includes(row.name));
     return {
       kind: 'run',
-      rows: all.filter((row) => only.length === 0 || only.includes(row.name)),
+      rows: values.small ? [together(chosen)] : chosen,
       small: values.small,
       fromSource: values.source,
       write: values.write,

@@ -66,7 +66,11 @@ export async function readRemains(world: World): Promise<Remains> {
     }
     const spilled = await readAll(channel, auditQueue);
     if (spilled.length > 0) remains.places.set(auditQueue, spilled.length);
-    remains.spilled = spilled.flatMap(decodeSpill);
+    for (const content of spilled) {
+      const decoded = decodeSpill(content);
+      if (decoded.kind === 'spill') remains.spilled.push(...decoded.rows);
+      else remains.parked.push(decoded.reason);
+    }
   });
   const { rows } = await world.sql.query<{ message: Buffer }>('select message from outbox');
   if (rows.length > 0) remains.places.set('outbox', rows.length);

@@ -6,9 +6,10 @@ import type { AppSource } from './app.ts';
 import { balance, type Books } from './books.ts';
 import { figuresOf, type Figures } from './figures.ts';
 import { readLedger, readProgress } from './ledger.ts';
-import { Load, type Answer } from './load.ts';
+import { acceptedMin, evidenceOf, judge, type Verdict } from './judge.ts';
+import { Load } from './load.ts';
 import { countReady, readRemains } from './remains.ts';
-import type { Evidence, Fault, Row, Stage } from './row.ts';
+import type { Fault, Row, Stage } from './row.ts';
 import type { ChaosServices } from './services.ts';
 import { createSite, preloadPath, type Site } from './site.ts';
 
@@ -20,7 +21,7 @@ export type RowResult = Books &
     /** What the fault hit in flight. */
     hit: string;
     tookMs: number;
-    verdict: { kind: 'green' } | { kind: 'red' | 'did not count'; reasons: string[] };
+    verdict: Verdict;
     logFolder: string;
   };
 
@@ -34,18 +35,8 @@ export type RunOptions = {
   say: (line: string) => void;
 };
 
-/** Webhooks answered 202 below which a row proves nothing. */
-const acceptedMin = { brief: 300, whole: 1_000 };
 const warmUpMs = { brief: 1_200, whole: 2_000 };
 const afterFaultMs = { brief: 1_200, whole: 2_500 };
-const slowestAnswerMsMax = 2_500;
-/** The 99th percentile of answers from a second after a fault on; a busy machine may take thrice what it took before. */
-const p99MsMax = 250;
-const p99FactorMax = 3;
-/** A machine that takes longer than this before any fault says nothing about times. */
-const quietP99Ms = 100;
-/** Answers 503 for each webhook, where no more than the instant of the fault can explain one. */
-const refusedShareMax = 0.03;
 /** For the end of the apps and for the books. */
 const closingMs = 6_000;
 
@@ -157,7 +148,7 @@ async function concluded(
     left: number | undefined;
   },
 ): Promise<RowResult> {
-  const { site, load, faults, reasons } = run;
+  const { site, load, faults } = run;
   const common = {
     webhooks: load.webhooks,
     answers: load.answers,
@@ -172,27 +163,16 @@ async function concluded(
     remains,
     duplicatesBecause: row.duplicatesBecause,
   });
-  if (run.left !== undefined) {
-    const left =
-      [...remains.places].map(([place, count]) => `${count} in ${place}`).join(', ') || 'no messages';
-    reasons.push(`not drained when time was up: ${run.left} not answered 202, ${left}`);
-  }
   const figures = figuresOf(common);
   const evidence = evidenceOf(load.answers, faults, site, books.duplicates);
   const hit = row.hit(evidence);
-  const uncounted = reasonsNotToCount(row, options, load.answers, faults, books.accepted, hit);
-  const unexpected = load.answers.find(({ outcome }) => outcome === 'unexpected');
-  if (unexpected) reasons.push(`an answer that no provider expects: ${unexpected.detail}`);
-  const asides = options.brief ? [] : [...tooSlow(row, figures, evidence), ...madeAgain(books)];
-  if (figures.p99BeforeMs <= quietP99Ms) reasons.push(...asides);
-  else if (asides.length > 0) {
-    uncounted.push(`the machine was too busy: p99 ${figures.p99BeforeMs} ms before the fault`, ...asides);
+  const reasons = [...run.reasons];
+  if (run.left !== undefined) {
+    const left = [...remains.places].map(([place, count]) => `${count} in ${place}`);
+    reasons.push(
+      `not drained when time was up: ${run.left} not answered 202, ${left.join(', ') || 'no messages'}`,
+    );
   }
-  if (!row.mayRefuse && evidence.unavailable > books.accepted * refusedShareMax) {
-    reasons.push(`${evidence.unavailable} answers were 503`);
-  }
-  reasons.push(...(row.check?.(evidence) ?? []));
-  reasons.unshift(...books.problems);
   return {
     ...books,
     ...figures,
@@ -202,73 +182,18 @@ async function concluded(
     hit: hit ?? 'nothing',
     tookMs: performance.now() - run.startedAt,
     logFolder: run.logFolder,
-    verdict:
-      reasons.length > 0
-        ? { kind: 'red', reasons }
-        : uncounted.length > 0
-          ? { kind: 'did not count', reasons: uncounted }
-          : { kind: 'green' },
+    verdict: judge({
+      row,
+      brief: options.brief,
+      answers: load.answers,
+      faults,
+      books,
+      figures,
+      evidence,
+      hit,
+      reasons,
+    }),
   };
-}
-
-function madeAgain({ unexplained }: Books): string[] {
-  return unexplained.length === 0
-    ? []
-    : [`${unexplained.length} deliveries made again that no fault explains, such as ${unexplained[0]}`];
-}
-
-function tooSlow(row: Row, figures: Figures, { timedOut }: Evidence): string[] {
-  const { slowestAnswerMs, p99Ms, p99BeforeMs } = figures;
-  const reasons: string[] = [];
-  if (timedOut > 0) reasons.push(`${timedOut} requests had no answer within 3 s`);
-  if (slowestAnswerMs > slowestAnswerMsMax) reasons.push(`an answer took ${slowestAnswerMs} ms`);
-  if (p99Ms > Math.max(row.p99MsMax ?? p99MsMax, p99BeforeMs * p99FactorMax)) {
-    reasons.push(`p99 ${p99Ms} ms from a second after the fault, ${p99BeforeMs} ms before it`);
-  }
-  return reasons;
-}
-
-function evidenceOf(
-  answers: readonly Answer[],
-  faults: readonly Fault[],
-  site: Site,
-  duplicates: number,
-): Evidence {
-  const count = (outcome: Answer['outcome']) => answers.filter((answer) => answer.outcome === outcome).length;
-  return {
-    faults,
-    unavailable: count('unavailable'),
-    reset: count('reset'),
-    refused: count('refused'),
-    timedOut: count('timed_out'),
-    cut: [...site.endpoints.values()].reduce((sum, each) => sum + each.cut(), 0),
-    duplicates,
-  };
-}
-
-function reasonsNotToCount(
-  row: Row,
-  options: RunOptions,
-  answers: readonly Answer[],
-  faults: readonly Fault[],
-  accepted: number,
-  hit: string | undefined,
-): string[] {
-  const reasons: string[] = [];
-  if (accepted < acceptedMin[options.brief ? 'brief' : 'whole'])
-    reasons.push(`only ${accepted} webhooks were answered 202`);
-  if (hit === undefined) reasons.push('the fault hit nothing in flight');
-  const times = answers
-    .filter(({ outcome }) => outcome === 'accepted')
-    .map(({ sentAt, tookMs }) => sentAt + tookMs);
-  const withinMs = row.acceptsWithinMs ?? 1_000;
-  for (const { what, startedAt, endedAt } of faults) {
-    if (!times.some((at) => at < startedAt && at >= startedAt - 1_000))
-      reasons.push(`no 202 in the second before: ${what}`);
-    if (!times.some((at) => at > endedAt && at <= endedAt + withinMs))
-      reasons.push(`no 202 within ${withinMs} ms after: ${what}`);
-  }
-  return reasons;
 }
 
 async function within<T>(deadline: number, work: Promise<T>): Promise<T> {

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { removeDataFolder } from '@hqrelay/services/data-folder';
 import { startPrivateServices } from '@hqrelay/services/private-services';
 import type { RunningServer } from '@hqrelay/services/running-server';
+import { killEveryServer } from '@hqrelay/services/server-process';
+import { makeThrowAwayFolder, removeThrowAwayFolder } from '@hqrelay/services/throw-away-folder';
 import { makeTemplate, type RunUrls } from '@hqrelay/testing/run-services';
 import type { ServiceName } from './site.ts';
 
@@ -28,28 +28,23 @@ export async function startChaosServices(
   say: (line: string) => void,
   options: { postgresSettings?: readonly string[] } = {},
 ): Promise<ChaosServices> {
-  const folder = mkdtempSync(join(tmpdir(), 'hqrelay-chaos-'));
-  // The servers' own users must be able to pass.
-  chmodSync(folder, 0o711);
-  const remove = () => {
-    removeDataFolder(join(folder, 'services/postgres'));
-    rmSync(folder, { recursive: true, force: true });
+  const folder = makeThrowAwayFolder('hqrelay-chaos-');
+  const removeAtExit = () => {
+    killEveryServer();
+    removeThrowAwayFolder(folder);
   };
-  const dir = join(folder, 'services');
-  mkdirSync(dir, { mode: 0o711 });
+  process.once('exit', removeAtExit);
   const servers = await startPrivateServices({
-    dir,
+    dir: folder,
     durable: true,
     say,
     ...(options.postgresSettings && { postgresSettings: options.postgresSettings }),
-  }).catch((error: unknown) => {
-    remove();
-    throw error;
   });
   const stop: ChaosServices['stop'] = async ({ keepLogs = false } = {}) => {
-    await servers.stop();
-    if (keepLogs) say(`The logs are in ${folder}`);
-    else remove();
+    await servers.discard();
+    process.off('exit', removeAtExit);
+    if (keepLogs) say(`The logs are in ${folder} until the next run`);
+    else removeThrowAwayFolder(folder);
   };
   try {
     await makeTemplate(servers.postgres.url);
@@ -66,7 +61,7 @@ export async function startChaosServices(
     },
     folder,
     server: (name) => servers[name],
-    rabbitmqctl: (...args) => rabbitmqctl(dir, args),
+    rabbitmqctl: (...args) => rabbitmqctl(folder, args),
     restore: async () => {
       for (const { port, start } of [servers.postgres, servers.redis, servers.rabbitmq]) {
         if (!(await listens(port))) await start();
@@ -87,15 +82,17 @@ function listens(port: number): Promise<boolean> {
   });
 }
 
-async function rabbitmqctl(dir: string, args: readonly string[]): Promise<void> {
-  const ports = JSON.parse(readFileSync(join(dir, 'ports.json'), 'utf8')) as { rabbitmq: { epmd: number } };
+async function rabbitmqctl(folder: string, args: readonly string[]): Promise<void> {
+  const ports = JSON.parse(readFileSync(join(folder, 'ports.json'), 'utf8')) as {
+    rabbitmq: { epmd: number };
+  };
   await promisify(execFile)('/usr/lib/rabbitmq/bin/rabbitmqctl', ['-n', 'hqrelay@localhost', ...args], {
     env: {
       ...process.env,
       // Where the cookie lies that lets it in.
-      HOME: join(dir, 'rabbitmq/home'),
+      HOME: join(folder, 'rabbitmq/home'),
       ERL_EPMD_PORT: String(ports.rabbitmq.epmd),
-      RABBITMQ_CONF_ENV_FILE: join(dir, 'rabbitmq/none.conf'),
+      RABBITMQ_CONF_ENV_FILE: join(folder, 'rabbitmq/none.conf'),
     },
   });
 }

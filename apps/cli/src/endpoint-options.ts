@@ -51,7 +51,10 @@ export function addEndpointOptions(command: Command): Command {
       ),
     )
     .option('--forward-credentials', "pass the provider's credential on, which is otherwise taken off")
-    .option('--ca <file>', 'PEM of the authorities that its certificate may be of, instead of the public ones')
+    .option(
+      '--ca <file>',
+      'PEM of the authorities that its certificate may be of, instead of the public ones',
+    )
     .option('--client-cert <file>', 'PEM of the certificate that we show it, intermediate ones after it')
     .option('--client-key <file>', 'PEM of the private key of --client-cert; it is stored encrypted');
 }

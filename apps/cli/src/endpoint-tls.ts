@@ -18,7 +18,9 @@ type TlsColumns = Pick<
 export async function readEndpointTls(cli: Cli, options: EndpointTlsOptions): Promise<EndpointTls> {
   const { ca, clientCert, clientKey } = options;
   if ((clientKey !== undefined) !== (typeof clientCert === 'string')) {
-    throw new UsageError('--client-cert and --client-key go together: a certificate is of no use without its key');
+    throw new UsageError(
+      '--client-cert and --client-key go together: a certificate is of no use without its key',
+    );
   }
   const tls: EndpointTls = {};
   if (ca) {

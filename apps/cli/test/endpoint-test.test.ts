@@ -1,3 +1,6 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startFaultyEndpoint } from '@hqrelay/testing/faulty-endpoint';
 import { type RecordingEndpoint, startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -83,6 +86,48 @@ it('names the phase in which an endpoint failed: nobody listens', async () => {
   const { endpointId } = await world.addEndpoint(projectId, 'http://127.0.0.1:1/');
   const outcome = await world.run('endpoint', 'test', endpointId, '--json');
   expect(jsonOf(outcome, 1)).toMatchObject({ ok: false, phase: 'connect', error: 'connection refused' });
+});
+
+it('names the phase in which an endpoint failed: a name that does not exist', async () => {
+  const { endpointId } = await world.addEndpoint(projectId, 'http://nobody.invalid/');
+  const outcome = await world.run('endpoint', 'test', endpointId);
+  expect(outcome.exitCode).toBe(1);
+  expect(outcome.stderr).toMatch(/failed when its name was looked up, after \d+ ms: /);
+});
+
+it.each([
+  ['hangs before the headers', 'https', 'failed in the TLS handshake, after', 'in the TLS handshake'],
+  ['hangs in the body', 'http', 'failed when reading the answer, after', 'reading the response body'],
+  ['resets before the headers', 'http', 'failed when waiting for the answer, after', 'connection reset'],
+  ['answers garbage', 'http', 'failed when waiting for the answer, after', 'response is not valid HTTP'],
+] as const)(
+  'names the phase in which an endpoint failed: it %s (%s)',
+  async (fault, scheme, phase, reason) => {
+    const faulty = await startFaultyEndpoint(fault);
+    const url = faulty.url.replace('http:', `${scheme}:`);
+    const { endpointId } = await world.addEndpoint(projectId, url, '--timeout', '1s');
+    const outcome = await world.run('endpoint', 'test', endpointId);
+    await faulty.close();
+    expect(outcome.exitCode).toBe(1);
+    expect(outcome.stderr).toContain(phase);
+    expect(outcome.stderr).toContain(reason);
+  },
+);
+
+it('goes through the egress proxy where there is one', async () => {
+  const asked: string[] = [];
+  const proxy = createServer();
+  proxy.on('connect', (request, socket) => {
+    asked.push(request.url ?? '');
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { endpointId } = await world.addEndpoint(projectId, 'https://hook.example/');
+  const egressProxy = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const outcome = await world.runWith({ EGRESS_PROXY: egressProxy }, ['endpoint', 'test', endpointId]);
+  proxy.close();
+  expect(asked).toEqual(['hook.example:443']);
+  expect(outcome.stderr).toContain('the egress proxy answered 403 to CONNECT');
 });
 
 it('names the phase in which an endpoint failed: an address that is not allowed any more', async () => {

@@ -74,6 +74,11 @@ describe('wrong usage', () => {
     ['a URL that is none', [...addEndpoint, '--url', 'a.example'], 'not a URL'],
     ['a metadata address', [...addEndpoint, '--url', 'https://169.254.169.254/'], 'metadata'],
     ['a private address', [...addEndpoint, '--url', 'https://10.0.0.8/'], '10.0.0.8'],
+    [
+      'credentials in a URL',
+      [...addEndpoint, '--url', 'https://user:pa55word@a.example/'],
+      'the URL has credentials in it: give the endpoint a fixed header instead',
+    ],
     ['plain http on the internet', [...addEndpoint, '--url', 'http://a.example/'], 'not https'],
     ['an update of nothing', ['endpoint', 'update', id], 'nothing to change'],
     ['a body file that is not there', ['send', '--project', id, '--body', 'nowhere.json'], 'cannot be read'],

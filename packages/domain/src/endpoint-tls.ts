@@ -48,7 +48,8 @@ function readCertificates(
   if (Buffer.byteLength(pem) > pemBytesMax)
     return refuse(`the certificates are longer than ${pemBytesMax} bytes`);
   const blocks = pem.match(certificateBlock) ?? [];
-  if (blocks.length === 0) return refuse('there is no certificate in PEM format (-----BEGIN CERTIFICATE-----)');
+  if (blocks.length === 0)
+    return refuse('there is no certificate in PEM format (-----BEGIN CERTIFICATE-----)');
   if (blocks.length > certificatesMax) return refuse(`there are more than ${certificatesMax} certificates`);
   const certificates: X509Certificate[] = [];
   for (const [index, block] of blocks.entries()) {

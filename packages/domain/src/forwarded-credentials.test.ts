@@ -48,9 +48,7 @@ describe('a credential header with a secret of the project', () => {
 
   it('is put back with the newest secret when its own has been rotated out', () => {
     const places = findCredentials(['Authorization', 'Bearer o1d-s3cret'], secrets);
-    expect(restoreCredentials(places, secrets.slice(0, 1))).toEqual([
-      ['Authorization', 'Bearer n3w-s3cret'],
-    ]);
+    expect(restoreCredentials(places, secrets.slice(0, 1))).toEqual([['Authorization', 'Bearer n3w-s3cret']]);
     expect(restoreCredentials(places, [])).toEqual([]);
   });
 });

@@ -440,6 +440,38 @@ describe('an address', () => {
     expect(host).toBe(`hook.example:${port}`);
   });
 
+  it('is the judged one, also of a name that changes between the check and the connection', async () => {
+    const { port, connections } = await answering(ok);
+    const answers = ['127.0.0.1', '169.254.169.254', '10.0.0.1'];
+    let questions = 0;
+    const send = sender({
+      policy: parsePolicy({ allowPrivate: true, allowCidrs: [] }),
+      resolve: async () => [{ address: answers[questions++]!, family: 4 }],
+    });
+    const url = `http://rebind.example:${port}/`;
+    expect(await send.send(request(url))).toMatchObject({ statusCode: 200 });
+    // Asked once: the socket had no second chance to get another answer.
+    expect(questions).toBe(1);
+    expect(connections()).toBe(1);
+  });
+
+  it('of a name that has changed is refused at the next connection', async () => {
+    const { port, connections } = await endpoint((socket) => socket.once('data', () => socket.end(ok)));
+    let clock = 0;
+    const answers = ['127.0.0.1', '169.254.169.254'];
+    const send = sender({
+      resolve: async () => [{ address: answers.shift()!, family: 4 }],
+      now: () => clock,
+    });
+    const url = `http://rebind.example:${port}/`;
+    expect(await send.send(request(url))).toMatchObject({ statusCode: 200 });
+    clock = 5_001;
+    await expect
+      .poll(() => send.send(request(url)))
+      .toMatchObject({ phase: 'policy', message: expect.stringContaining('169.254.169.254') });
+    expect(connections()).toBe(1);
+  });
+
   it('where nobody listens is an error in connecting', async () => {
     const { url, port } = await endpoint(() => {});
     const closed = createServer().listen(0, '127.0.0.1');

@@ -37,22 +37,19 @@ export interface SenderOptions {
   egressProxy?: string | undefined;
   /** How names are resolved; the system's way unless given. */
   resolve?: ResolveAddresses | undefined;
+  /** A clock in ms, by which answers of name servers grow old; the process's unless given. */
+  now?: (() => number) | undefined;
 }
 
 /**
  * Sends webhooks over keep-alive connections. The caller bounds how many sends are under way at once; the
  * memory of each is its request, 4 KiB of the response and a socket.
  */
-export function createSender({
-  policy,
-  egressProxy,
-  resolve,
-  ...limits
-}: SenderOptions): Sender {
+export function createSender({ policy, egressProxy, resolve, now, ...limits }: SenderOptions): Sender {
   const identityOf = createTlsIdentities();
   const pools = new ConnectionPools(limits);
   const socketOptions = {
-    lookup: createGuardedLookup(policy, resolve),
+    lookup: createGuardedLookup(policy, resolve, now),
     proxy: egressProxy === undefined ? undefined : new URL(egressProxy),
   };
   const underWay = new Set<Exchange>();
@@ -83,14 +80,15 @@ export function createSender({
       );
       underWay.add(sending);
       if (aborted) giveUp(sending);
-      else sending.start((begin) =>
-        // A socket that was opened with one endpoint's certificate never carries another's requests.
-        pools.acquire(
-          `${origin} ${name}`,
-          () => connectionOptions(checked.url, { ...socketOptions, secureContext }),
-          begin,
-        ),
-      );
+      else
+        sending.start((begin) =>
+          // A socket that was opened with one endpoint's certificate never carries another's requests.
+          pools.acquire(
+            `${origin} ${name}`,
+            () => connectionOptions(checked.url, { ...socketOptions, secureContext }),
+            begin,
+          ),
+        );
     });
   }
 

@@ -75,7 +75,7 @@ export class BrokerConnection {
     this.#model = undefined;
     if (!model) return;
     // One after another: amqplib may send the end of the connection before what a channel has still to say.
-    await within(2_000, Promise.all(this.#users.map((user) => user.close?.()))).catch(() => {});
+    await within(2_000, Promise.all(this.#users.map(async (user) => user.close?.()))).catch(() => {});
     await within(2_000, Promise.all([...this.#channels].map((channel) => channel.close()))).catch(() => {});
     await within(2_000, model.close()).catch(() => destroy(model));
   }

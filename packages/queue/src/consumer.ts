@@ -65,7 +65,12 @@ export class Consumer implements ChannelUser {
     this.name = options.queue;
     this.#options = options;
     const { prefetch, memory } = options;
-    this.#limits = { messagesMax: prefetch, bytesMax: Number.POSITIVE_INFINITY, messageBytesMax: 0, ...memory };
+    this.#limits = {
+      messagesMax: prefetch,
+      bytesMax: Number.POSITIVE_INFINITY,
+      messageBytesMax: 0,
+      ...memory,
+    };
     this.#sliceMessages = memory ? sliceMessages(this.#limits) : prefetch;
     options.connection.use(this);
   }
@@ -183,7 +188,9 @@ export class Consumer implements ChannelUser {
     const bytes = message.content.length;
     const content = ownBytes(message.content);
     message.content = nothing;
-    const verdict = this.#draining ? 'requeue' : await this.#verdictOn({ content, redelivered: message.fields.redelivered });
+    const verdict = this.#draining
+      ? 'requeue'
+      : await this.#verdictOn({ content, redelivered: message.fields.redelivered });
     this.#inFlight -= 1;
     this.#bytes -= bytes;
     slice.done(message, verdict);

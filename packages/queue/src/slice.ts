@@ -23,7 +23,7 @@ export class Slice {
   #unsettled = 0;
   #working = 0;
   /** Verdicts that the broker is not told yet. */
-  #withheld: Settled[] = [];
+  readonly #withheld: Settled[] = [];
   /** Takes no more work: it is closed as soon as it has none. */
   retiring = false;
   #cancelling: Promise<void> | undefined;

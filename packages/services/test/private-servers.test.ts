@@ -139,7 +139,7 @@ describe('a private server', () => {
     const before = await startPrivateServers(['redis'], options);
     await askRedis(before.redis.port, 'SET kept 42');
     await before.redis.stop();
-    const stranger = createServer().listen(before.redis.port, '127.0.0.1');
+    const stranger = createServer((socket) => socket.destroy()).listen(before.redis.port, '127.0.0.1');
     undo.push(() => new Promise((resolve) => stranger.close(resolve)));
 
     const lines: string[] = [];

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
@@ -47,13 +48,18 @@ test('nothing of a world is left once it is closed', async () => {
 test('a world with a server of its own may freeze and lose it, and leaves nothing in the folder of the run', async () => {
   const folder = run.folder as string;
   const world = await createWorld(run, { own: ['postgres'] });
-  expect(readdirSync(folder).some((name) => name.startsWith('hqrelay-world-'))).toBe(true);
+  // Other files have worlds in the same folder.
+  const isOurs = (name: string) => {
+    const ports = join(folder, name, 'ports.json');
+    return existsSync(ports) && readFileSync(ports, 'utf8').includes(String(world.servers.postgres?.port));
+  };
+  expect(readdirSync(folder).filter(isOurs)).toHaveLength(1);
   await world.sql.query('select 1');
   world.servers.postgres?.freeze();
 
   await world.close();
 
-  expect(readdirSync(folder).filter((name) => name.startsWith('hqrelay-world-'))).toEqual([]);
+  expect(readdirSync(folder).filter(isOurs)).toEqual([]);
   expect(existsSync(folder)).toBe(true);
 });
 

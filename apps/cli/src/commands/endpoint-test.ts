@@ -110,7 +110,9 @@ function openEndpoint(
   const keys = parseSecretKeys(secretsKey);
   const { id } = endpoint;
   const opened = (sealed: string | null, keyId: string | null, column: string): unknown =>
-    sealed !== null && keyId !== null ? JSON.parse(open(keys, { sealed, keyId }, `${column}:${id}`)) : undefined;
+    sealed !== null && keyId !== null
+      ? JSON.parse(open(keys, { sealed, keyId }, `${column}:${id}`))
+      : undefined;
   const { sealedHeaders, headersKeyId, sealedClientCertificate, clientCertificateKeyId } = endpoint;
   try {
     const headers = opened(sealedHeaders, headersKeyId, 'endpoints.headers');

@@ -1,0 +1,120 @@
+import { createCertificates } from '@hqrelay/testing/certificates';
+import { newId } from '@hqrelay/domain/ids';
+import { startFaultyEndpoint, type Fault, type FaultyEndpoint } from '@hqrelay/testing/faulty-endpoint';
+import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorkerWorld, type AttemptInSql, type WorkerWorld } from './worker-world.ts';
+
+const certificates = createCertificates();
+const endpoints: FaultyEndpoint[] = [];
+let world: WorkerWorld;
+let project: SeededProject;
+
+beforeAll(async () => {
+  world = await startWorkerWorld();
+  project = await seedProject(world);
+});
+
+afterAll(async () => {
+  await world.close();
+  await Promise.all(endpoints.map((endpoint) => endpoint.close()));
+  certificates.remove();
+});
+
+async function attemptAt(
+  endpoint: FaultyEndpoint,
+  options: { url?: string; ca?: string } = {},
+): Promise<AttemptInSql> {
+  endpoints.push(endpoint);
+  const { id: endpointId } = await seedEndpoint(world, project.id, {
+    url: options.url ?? endpoint.url,
+    timeoutMs: 1_000,
+    retry: '1h',
+    tls: { ca: options.ca },
+  });
+  await world.forget(project.id);
+  const id = newId();
+  await world.send(world.message(project.id, { id, endpointIds: [endpointId] }));
+  const [attempt] = await world.waitForAttempts(id, 1);
+  return attempt!;
+}
+
+describe('what SQL says of an attempt at an endpoint that', () => {
+  it.each<[Fault, string]>([
+    ['refuses connections', 'connection refused'],
+    ['hangs before the headers', 'timed out after 1000 ms waiting for headers'],
+    ['hangs in the headers', 'timed out after 1000 ms waiting for headers'],
+    ['hangs in the body', 'timed out after 1000 ms reading the response body'],
+    ['drips its headers', 'timed out after 1000 ms waiting for headers'],
+    ['drips its body', 'timed out after 1000 ms reading the response body'],
+    ['resets before the headers', 'connection reset waiting for headers'],
+    ['closes before the headers', 'connection closed by the endpoint waiting for headers'],
+    ['closes in the body', 'connection closed by the endpoint reading the response body'],
+    ['answers garbage', 'response is not valid HTTP'],
+    ['answers with headers without end', 'response headers too large'],
+  ])('%s: %s', async (fault, error) => {
+    const attempt = await attemptAt(await startFaultyEndpoint(fault));
+    expect(attempt).toMatchObject({ status: 'failed', status_code: null, error });
+    expect(attempt.latency_ms).toBeLessThan(2_000);
+  });
+
+  it.each<Fault>(['answers 200 and 100 MB', 'answers 200 and a body without end'])(
+    '%s: delivered, with 4 KiB of it',
+    async (fault) => {
+      const attempt = await attemptAt(await startFaultyEndpoint(fault));
+      expect(attempt).toMatchObject({ status: 'delivered', status_code: 200, error: null });
+      expect(attempt.response_body).toBe('x'.repeat(4_096));
+    },
+  );
+
+  it('redirects: not followed', async () => {
+    const endpoint = await startFaultyEndpoint('redirects to itself');
+    expect(await attemptAt(endpoint)).toMatchObject({
+      status: 'failed',
+      status_code: 302,
+      error: 'redirect 302 not followed',
+    });
+    expect(endpoint.requests()).toBe(1);
+  });
+
+  it('hangs in the TLS handshake', async () => {
+    const endpoint = await startFaultyEndpoint('hangs before the headers');
+    const url = endpoint.url.replace('http:', 'https:');
+    expect(await attemptAt(endpoint, { url })).toMatchObject({
+      error: 'timed out after 1000 ms in the TLS handshake',
+    });
+  });
+
+  it('shows a certificate that is self-signed, expired, or of another name', async () => {
+    const selfSigned = certificates.issue('localhost');
+    const authority = certificates.issue('authority.example');
+    const expired = certificates.issue('localhost', { issuer: authority, notAfter: '20210101000000Z' });
+    const wrongName = certificates.issue('other.example', { issuer: authority });
+    const errorOf = async (certificate: typeof selfSigned, ca?: string) => {
+      const endpoint = await startFaultyEndpoint('hangs before the headers', certificate);
+      const { error } = await attemptAt(endpoint, {
+        ca: ca!,
+        url: endpoint.url.replace('127.0.0.1', 'localhost'),
+      });
+      expect(endpoint.requests()).toBe(0);
+      return error;
+    };
+    expect(await errorOf(selfSigned)).toBe('TLS certificate is self-signed');
+    expect(await errorOf(expired, authority.certificate)).toBe('TLS certificate has expired');
+    expect(await errorOf(wrongName, authority.certificate)).toBe('TLS certificate is for another host name');
+  });
+
+  it('has a name that nobody knows', async () => {
+    const endpoint = await startFaultyEndpoint('hangs before the headers');
+    const { error } = await attemptAt(endpoint, { url: 'http://nobody.invalid/' });
+    expect(['host name not found', 'name server did not answer']).toContain(error);
+  });
+
+  it('has an address that no setting allows', async () => {
+    const endpoint = await startFaultyEndpoint('hangs before the headers');
+    expect(await attemptAt(endpoint, { url: 'http://169.254.169.254/latest' })).toMatchObject({
+      error: expect.stringMatching(/^not allowed: .*169\.254\.169\.254/),
+      latency_ms: 0,
+    });
+  });
+});

@@ -1,0 +1,24 @@
+import type { Row } from './row.ts';
+
+/** Several rows under one load, one after the other: one site, one drain and one set of books, so it takes less time. */
+export function together(rows: readonly Row[]): Row {
+  const because = rows.flatMap(({ duplicatesBecause }) => duplicatesBecause ?? []);
+  const preload = rows.find(({ workerPreload }) => workerPreload !== undefined)?.workerPreload;
+  return {
+    name: rows.map(({ name }) => name).join('+'),
+    fault: rows.map(({ fault }) => fault).join('; then '),
+    run: async (site, stage) => {
+      for (const row of rows) await row.run(site, stage);
+    },
+    hit: (evidence) => {
+      const hits = rows.map((row) => row.hit(evidence));
+      return hits.includes(undefined) ? undefined : hits.join('; ');
+    },
+    check: (evidence) => rows.flatMap((row) => row.check?.(evidence) ?? []),
+    mayRefuse: rows.some(({ mayRefuse }) => mayRefuse),
+    proxied: rows.flatMap(({ proxied }) => proxied ?? []),
+    acceptsWithinMs: Math.max(...rows.map(({ acceptsWithinMs }) => acceptsWithinMs ?? 1_000)),
+    ...(because.length > 0 && { duplicatesBecause: because.join('; ') }),
+    ...(preload !== undefined && { workerPreload: preload }),
+  };
+}

@@ -1,0 +1,123 @@
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { BrokerConnection } from '@hqrelay/queue/connection';
+import { Publisher } from '@hqrelay/queue/publisher';
+import { workExchange } from '@hqrelay/queue/topology';
+import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import { createCertificates } from '@hqrelay/testing/certificates';
+import { postWebhook } from '@hqrelay/testing/provider';
+import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
+import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+
+let world: World;
+let receiver: AppProcess;
+let worker: AppProcess | undefined;
+let endpoint: RecordingEndpoint;
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'));
+  endpoint = await startRecordingEndpoint();
+  receiver = await startApp('receiver', { env: world.env });
+  // Ready is enough to accept; this test wants to see what is queued.
+  await waitFor('RabbitMQ', async () => {
+    const metrics = await (await fetch(`${receiver.url}/metrics`)).text();
+    return metrics.includes('hqrelay_dependency_up{dependency="rabbitmq"} 1');
+  });
+});
+
+afterAll(async () => {
+  await Promise.all([receiver.end(), worker?.end()]);
+  await endpoint.close();
+  await world.close();
+});
+
+const requestsAt = (path: string) => endpoint.requests.filter((request) => request.path === path);
+
+it('puts a credential back for the endpoint that asked for it, and stores and queues it nowhere', async () => {
+  const project = await seedProject(world);
+  const url = (path: string) => endpoint.url.replace('/hook', path);
+  await seedEndpoint(world, project.id, { url: url('/with'), forwardCredentials: true });
+  await seedEndpoint(world, project.id, { url: url('/without') });
+  const headers = {
+    'X-Callback-Token': project.secret,
+    Authorization: `Bearer ${project.secret}`,
+    Cookie: `session=of-somebody; token=${project.secret}`,
+    'X-Api-Key': 'of-somebody-else',
+  };
+  const answer = await postWebhook(receiver.url, project, { headers });
+  expect(answer.statusCode).toBe(202);
+
+  // No worker yet: what is queued can be looked at.
+  const connection = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });
+  const publisher = new Publisher({ name: 'test', connection, confirmTimeoutMs: 5_000, inFlightMax: 10 });
+  connection.start();
+  await waitFor('the connection', () => publisher.isOpen);
+  const queued: Buffer[] = [];
+  await connection.pull('hqrelay.webhooks', async (content) => void queued.push(content));
+  expect(queued).toHaveLength(1);
+  const { rows } = await world.sql.query('select headers::text from webhook_payloads where id = $1', [
+    answer.body.id,
+  ]);
+  for (const kept of [queued[0]!.toString('latin1'), rows[0].headers as string]) {
+    expect(kept).not.toContain(project.secret);
+    expect(kept).not.toContain('of-somebody');
+  }
+  expect(queued[0]!.toString('latin1')).toContain('Bearer');
+
+  const publication = { exchange: workExchange, routingKey: 'hqrelay.webhooks', body: queued[0]! };
+  expect(await publisher.publish(publication)).toEqual({ kind: 'confirmed' });
+  await connection.stop();
+  worker = await startApp('worker', { env: world.env });
+  await waitFor('both', () => requestsAt('/with').length === 1 && requestsAt('/without').length === 1);
+  const [withThem] = requestsAt('/with');
+  expect(withThem?.headers).toMatchObject({
+    'x-callback-token': project.secret,
+    authorization: `Bearer ${project.secret}`,
+  });
+  expect(withThem?.headers).not.toHaveProperty('cookie');
+  expect(withThem?.headers).not.toHaveProperty('x-api-key');
+  const [without] = requestsAt('/without');
+  for (const name of ['x-callback-token', 'authorization', 'cookie', 'x-api-key']) {
+    expect(without?.headers).not.toHaveProperty(name);
+  }
+});
+
+it('delivers to an endpoint with an authority of its own that wants our certificate, and to nobody in its name', async () => {
+  const certificates = createCertificates();
+  const authority = certificates.issue('authority.example');
+  const served = certificates.issue('localhost', { issuer: authority });
+  const client = certificates.issue('relay.example', { issuer: authority });
+  const seen: { path: string; name: string }[] = [];
+  const server: Server = createServer(
+    {
+      cert: served.certificate,
+      key: served.key,
+      ca: authority.certificate,
+      requestCert: true,
+      rejectUnauthorized: false,
+    },
+    (request, response) => {
+      const { subject } = (request.socket as TLSSocket).getPeerCertificate();
+      seen.push({ path: request.url ?? '', name: subject?.CN?.toString() ?? 'nobody' });
+      request.resume().on('end', () => response.end());
+    },
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const ca = authority.certificate;
+  const project = await seedProject(world);
+  await seedEndpoint(world, project.id, { url: `${url}/ours`, tls: { ca, client } });
+  await seedEndpoint(world, project.id, { url: `${url}/others`, tls: { ca } });
+  for (let i = 1; i <= 3; i += 1) {
+    await postWebhook(receiver.url, project, { webhookId: `tls-${i}` });
+    await waitFor('both', () => seen.length === 2 * i);
+  }
+  for (const { path, name } of seen) expect(name).toBe(path === '/ours' ? 'relay.example' : 'nobody');
+  server.closeAllConnections();
+  server.close();
+  certificates.remove();
+});
