@@ -4,6 +4,8 @@ import type { Site } from './site.ts';
 
 /** What became of one request. Times are `performance.now()`, ms. */
 export type Answer = {
+  /** The receiver's port. */
+  port: number;
   sentAt: number;
   tookMs: number;
   /** `refused`: nobody listened, so nothing was in flight. */
@@ -158,7 +160,10 @@ export class Load {
         this.#inFlight.set(port, this.inFlight(port) - 1);
         const { detail, ...more } = rest;
         const tookMs = performance.now() - sentAt;
-        resolve({ answer: { sentAt, tookMs, outcome, ...(detail !== undefined && { detail }) }, ...more });
+        resolve({
+          answer: { port, sentAt, tookMs, outcome, ...(detail !== undefined && { detail }) },
+          ...more,
+        });
       };
       const request = httpRequest(
         { host: '127.0.0.1', port, path, method: 'POST', headers, agent: this.#agent },

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { waitFor } from '@hqrelay/testing/wait-for';
@@ -18,6 +18,7 @@ export type RowResult = Books &
     row: Row;
     unavailable: number;
     reset: number;
+    refused: number;
     /** What the fault hit in flight. */
     hit: string;
     tookMs: number;
@@ -156,6 +157,8 @@ async function concluded(
     endpoints: site.endpoints,
     faults,
   };
+  // For whoever keeps the logs to see what was slow, and when.
+  writeFileSync(join(run.logFolder, 'answers.json'), JSON.stringify({ faults, answers: load.answers }));
   const remains = await readRemains(site.world);
   const books = balance({
     ...common,
@@ -178,7 +181,8 @@ async function concluded(
     ...figures,
     row,
     unavailable: evidence.unavailable,
-    reset: evidence.reset + evidence.refused,
+    reset: evidence.reset,
+    refused: evidence.refused,
     hit: hit ?? 'nothing',
     tookMs: performance.now() - run.startedAt,
     logFolder: run.logFolder,

@@ -8,6 +8,7 @@ const columns: readonly Column[] = [
   { title: 'accepted', of: ({ accepted }) => accepted },
   { title: '503', of: ({ unavailable }) => unavailable },
   { title: 'reset', of: ({ reset }) => reset },
+  { title: 'refused', of: ({ refused }) => refused },
   { title: 'owed', of: ({ owed }) => owed },
   { title: 'delivered', of: ({ delivered }) => delivered },
   { title: 'waiting', of: ({ waiting }) => waiting },

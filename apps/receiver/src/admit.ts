@@ -42,6 +42,7 @@ const firstPollMs = 15;
 const longestPollMs = 120;
 /** How long a duplicate waits for the first request's outcome. */
 const waitForOutcomeMs = 1_200;
+const waitForRedisMs = 600;
 const postgresTimeoutMs = 500;
 
 /**
@@ -61,7 +62,9 @@ export async function admitWebhook(deps: AdmitDeps, webhook: VerifiedWebhook): P
   const giveUpAt = performance.now() + waitForOutcomeMs;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 2, longestPollMs)) {
     const outcome =
-      (await admitByRedis(deps, webhook, claim)) ?? (await admitByPostgres(deps, webhook, claim));
+      (await admitByRedis(deps, webhook, claim)) ??
+      (await admitByRedisAlone(deps, webhook, claim)) ??
+      (await admitByPostgres(deps, webhook, claim));
     if (outcome.kind !== 'pending') return outcome;
     if (performance.now() + pollMs > giveUpAt) return { kind: 'undecided', id: outcome.id };
     await new Promise((resolve) => setTimeout(resolve, pollMs));
@@ -93,6 +96,21 @@ async function admitByRedis(
   const replaced = replaceReservation(deps.cache, known).catch(() => {});
   const settle = settleAs(known.id, known.payloadSha256);
   return fromPrior(prior, claim.payloadSha256, (end) => void replaced.then(() => settle(end)));
+}
+
+/** With Postgres away, nobody but Redis knows what was seen: one that is only slow is worth a moment more. */
+async function admitByRedisAlone(
+  deps: AdmitDeps,
+  webhook: VerifiedWebhook,
+  claim: Claim,
+): Promise<AdmitOutcome | Pending | undefined> {
+  const giveUpAt = performance.now() + waitForRedisMs;
+  while (!deps.postgres.isUp && deps.cache.isConnected && performance.now() < giveUpAt) {
+    await new Promise((resolve) => setTimeout(resolve, longestPollMs));
+    const outcome = await admitByRedis(deps, webhook, claim);
+    if (outcome) return outcome;
+  }
+  return undefined;
 }
 
 async function settleInRedis(deps: AdmitDeps, claim: Claim, end: 'seen' | 'failed'): Promise<void> {

@@ -61,8 +61,10 @@ end
 local takenOver = 0
 local value = redis.call('GET', KEYS[1])
 if value then
-  local state, heldId, heldSha256, _, at = parse(value)
+  local state, heldId, heldSha256, heldToken, at = parse(value)
   local same = heldSha256 == sha256 and 1 or 0
+  -- This very request, whose command ran after it had been given up.
+  if state == 'P' and heldToken == token then return { 'admitted', heldId, 0, now - epoch } end
   if state == 'S' then return { 'seen', heldId, same, logRow() } end
   if state == 'P' and now - at < ${reservationMs} then return { 'pending', heldId, same } end
   if state and same == 1 then

@@ -53,6 +53,11 @@ export class Cache {
     return this.#state === 'up';
   }
 
+  /** Whether there is a connection, however slowly it answers just now. */
+  get isConnected(): boolean {
+    return this.redis.status === 'ready';
+  }
+
   /** Runs a command; `undefined` when Redis is away or did not answer in time. Errors of the command itself are thrown. */
   async attempt<T>(command: (redis: Redis) => Promise<T>): Promise<{ value: T } | undefined> {
     if (this.redis.status !== 'ready' || !this.#circuit.allows(Date.now())) return undefined;

@@ -80,6 +80,15 @@ describe('an id', () => {
 });
 
 describe('a command that runs late', () => {
+  it('admits the request that asks again, once, and counts it once', async () => {
+    const first = request({ rateLimitPerMinute: 10 });
+    await admit(cache, first);
+    expect(await admit(cache, first)).toMatchObject({ kind: 'admitted', id: first.id, takenOver: false });
+    expect(await cache.redis.zcard(rateLimitKey())).toBe(1);
+    await markSeen(cache, first);
+    expect(await admit(cache, first)).toMatchObject({ kind: 'seen', id: first.id });
+  });
+
   it('does not give up what another request has reserved meanwhile', async () => {
     const first = request({ rateLimitPerMinute: 10 });
     await admit(cache, first);

@@ -1,7 +1,8 @@
 import { mayMakeRoom, sliceMessages, type Intake, type IntakeLimits } from '@hqrelay/domain/intake';
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import type { BrokerConnection, ChannelUser } from './connection.ts';
-import { Slice, type Verdict } from './slice.ts';
+import { Slice } from './slice.ts';
+import type { Verdict } from './slice.ts';
 
 export type { Verdict } from './slice.ts';
 
@@ -51,10 +52,12 @@ export class Consumer implements ChannelUser {
   readonly #limits: IntakeLimits;
   readonly #sliceMessages: number;
   #model: ChannelModel | undefined;
-  /** In the order they were opened; the first one stays. */
+  /** In the order they were opened. */
   #slices: Slice[] = [];
+  #first: Slice | undefined;
   #slicesOpened = 0;
-  #isGrowing = false;
+  /** Messages of a slice that is being opened. */
+  #opening = 0;
   #shrinkTimer: NodeJS.Timeout | undefined;
   #draining = false;
   #inFlight = 0;
@@ -77,11 +80,16 @@ export class Consumer implements ChannelUser {
 
   /** Whether the broker has it registered as a consumer. */
   get isConsuming(): boolean {
-    return this.#slices.length > 0 && !this.#draining;
+    return this.#first !== undefined && !this.#draining;
   }
 
   get inFlight(): number {
     return this.#inFlight;
+  }
+
+  /** Messages that the broker has not been told the verdict on. */
+  get unacknowledged(): number {
+    return this.#slices.reduce((sum, slice) => sum + slice.prefetch - slice.room, 0);
   }
 
   /** Bytes of the messages in flight. */
@@ -91,14 +99,14 @@ export class Consumer implements ChannelUser {
 
   async open(model: ChannelModel): Promise<Channel> {
     this.#model = model;
-    const first = await this.#openSlice(model);
-    this.#slices.unshift(first);
-    return first.channel;
+    this.#first = await this.#openSlice(model, Math.max(1, this.#nextSliceMessages));
+    return this.#first.channel;
   }
 
-  /** The first slice is lost. The others may live on: each says for itself when it does not. */
+  /** The first slice is lost, whose channel the connection watches. The others may live on: each says for itself when it does not. */
   lost(): void {
     this.#model = undefined;
+    this.#first = undefined;
   }
 
   /**
@@ -128,7 +136,7 @@ export class Consumer implements ChannelUser {
   }
 
   get #intake(): Intake {
-    const room = this.#slices.reduce((sum, slice) => sum + slice.room, 0);
+    const room = this.#slices.reduce((sum, slice) => sum + slice.room, this.#opening);
     return { bytes: this.#bytes, room };
   }
 
@@ -137,44 +145,39 @@ export class Consumer implements ChannelUser {
     return Math.min(this.#sliceMessages, this.#limits.messagesMax - open);
   }
 
-  #openSlice(model: ChannelModel): Promise<Slice> {
-    // Every slice has a tag of its own: a broker may confuse what it sent under a tag that it has seen before.
-    this.#slicesOpened += 1;
-    const { name: queue } = this;
-    return Slice.open(
-      model,
-      { queue, prefetch: Math.max(1, this.#nextSliceMessages), tag: `${queue}.${this.#slicesOpened}` },
-      {
-        onMessage: (slice, message) => this.#receive(slice, message),
-        onLost: (lost) => {
-          this.#slices = this.#slices.filter((slice) => slice !== lost);
-          this.#grow();
-        },
-      },
-    );
-  }
-
   /** Opens slices, one after another, as long as there is room for what they may bring. */
   #grow(): void {
     const model = this.#model;
     const messages = this.#nextSliceMessages;
     const isRoom = messages > 0 && mayMakeRoom(this.#limits, this.#intake, messages);
-    if (!model || !isRoom || this.#draining || this.#isGrowing) return;
-    this.#isGrowing = true;
-    this.#openSlice(model)
-      .then(
-        (slice) => {
-          this.#isGrowing = false;
-          if (this.#draining) return void slice.close();
-          if (!slice.isLost) this.#slices.push(slice);
-          this.#grow();
-        },
-        () => {
-          // The connection has died, and what opens it again opens the first slice.
-          this.#isGrowing = false;
-        },
-      )
-      .catch(this.#options.onError);
+    if (!model || !isRoom || this.#draining || this.#opening > 0) return;
+    this.#openSlice(model, messages).catch(() => {
+      // The connection has died, and what opens it again opens the first slice.
+    });
+  }
+
+  async #openSlice(model: ChannelModel, messages: number): Promise<Slice> {
+    // Counted from now on: nothing else may take the room.
+    this.#opening = messages;
+    // A tag of its own: a broker may confuse what it sent under a tag that it has seen before.
+    this.#slicesOpened += 1;
+    let slice: Slice;
+    try {
+      slice = await Slice.create(model, messages, `${this.name}.${this.#slicesOpened}`);
+    } finally {
+      this.#opening = 0;
+    }
+    this.#slices.push(slice);
+    await slice.consume(this.name, {
+      onMessage: (from, message) => this.#receive(from, message),
+      onLost: (lost) => {
+        this.#slices = this.#slices.filter((each) => each !== lost);
+        this.#settle();
+      },
+    });
+    if (this.#draining) await slice.close();
+    else this.#settle();
+    return slice;
   }
 
   #receive(slice: Slice, message: ConsumeMessage): void {
@@ -231,7 +234,7 @@ export class Consumer implements ChannelUser {
     if (this.#draining) return;
     const { bytes, ...intake } = this.#intake;
     let { room } = intake;
-    let withheld = 0;
+    let isWithheld = false;
     // The first ones first: the last ones are then the ones that can be closed.
     for (const slice of this.#slices) {
       if (slice.retiring) {
@@ -239,17 +242,20 @@ export class Consumer implements ChannelUser {
         continue;
       }
       while (mayMakeRoom(this.#limits, { bytes, room }, 1) && slice.settleNext()) room += 1;
-      withheld += slice.withheld;
+      isWithheld ||= slice.withheld > 0;
     }
-    if (withheld > 0) this.#shrinkTimer ??= setTimeout(() => this.#shrink(withheld), shrinkAfterMs);
+    if (isWithheld) this.#shrinkTimer ??= setTimeout(() => this.#shrink(), shrinkAfterMs);
     this.#grow();
   }
 
   /** Closes as many slices as could have held the verdicts that wait. */
-  #shrink(withheld: number): void {
+  #shrink(): void {
     this.#shrinkTimer = undefined;
+    const open = this.#slices.filter((slice) => !slice.retiring);
+    const withheld = open.reduce((sum, slice) => sum + slice.withheld, 0);
     const excess = Math.ceil(withheld / this.#sliceMessages);
-    for (const slice of this.#slices.slice(1).slice(-excess)) slice.retiring = true;
+    const others = open.filter((slice) => slice !== this.#first);
+    if (excess > 0) for (const slice of others.slice(-excess)) slice.retiring = true;
     this.#settle();
   }
 }

@@ -27,7 +27,6 @@ export class Slice {
   /** Takes no more work: it is closed as soon as it has none. */
   retiring = false;
   #cancelling: Promise<void> | undefined;
-  isLost = false;
 
   private constructor(channel: Channel, prefetch: number, tag: string) {
     this.channel = channel;
@@ -35,21 +34,19 @@ export class Slice {
     this.#tag = tag;
   }
 
-  static async open(
-    model: ChannelModel,
-    { queue, prefetch, tag }: { queue: string; prefetch: number; tag: string },
-    events: SliceEvents,
-  ): Promise<Slice> {
+  /** A slice that does not consume yet. */
+  static async create(model: ChannelModel, prefetch: number, tag: string): Promise<Slice> {
     const channel = await model.createChannel();
-    const slice = new Slice(channel, prefetch, tag);
     channel.on('error', () => {});
-    channel.once('close', () => {
-      slice.isLost = true;
-      events.onLost(slice);
-    });
     await channel.prefetch(prefetch);
-    await channel.consume(queue, (message) => slice.#receive(message, events), { consumerTag: tag });
-    return slice;
+    return new Slice(channel, prefetch, tag);
+  }
+
+  async consume(queue: string, events: SliceEvents): Promise<void> {
+    this.channel.once('close', () => events.onLost(this));
+    await this.channel.consume(queue, (message) => this.#receive(message, events), {
+      consumerTag: this.#tag,
+    });
   }
 
   /** How many messages the broker may still send. */
