@@ -22,7 +22,8 @@ export type Remains = {
 };
 
 const queuesOfWork = [...workQueues, ...delayLadder.map((rung) => delayName(rung.name))];
-const queuesOfLater = delayLadder.filter(({ ms }) => ms >= 30_000).map(({ name }) => delayName(name));
+/** Delays that may outlast a row. */
+export const queuesOfLater = delayLadder.filter(({ ms }) => ms >= 30_000).map(({ name }) => delayName(name));
 
 /** Messages ready: those that are worked on within seconds, audit rows too, and those in a delay of half a minute or more. */
 export async function countReady(rabbitmqUrl: string): Promise<{ soon: number; late: number }> {

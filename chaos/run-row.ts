@@ -8,7 +8,7 @@ import { figuresOf, type Figures } from './figures.ts';
 import { readLedger, readProgress } from './ledger.ts';
 import { acceptedMin, evidenceOf, judge, type Verdict } from './judge.ts';
 import { Load } from './load.ts';
-import { countReady, readRemains } from './remains.ts';
+import { countReady, queuesOfLater, readRemains } from './remains.ts';
 import type { Fault, Row, Stage } from './row.ts';
 import type { ChaosServices } from './services.ts';
 import { createSite, preloadPath, type Site } from './site.ts';
@@ -170,11 +170,10 @@ async function concluded(
   const evidence = evidenceOf(load.answers, faults, site, books.duplicates);
   const hit = row.hit(evidence);
   const reasons = [...run.reasons];
-  if (run.left !== undefined) {
-    const left = [...remains.places].map(([place, count]) => `${count} in ${place}`);
-    reasons.push(
-      `not drained when time was up: ${run.left} not answered 202, ${left.join(', ') || 'no messages'}`,
-    );
+  const left = [...remains.places].filter(([place]) => !queuesOfLater.includes(place));
+  if (run.left !== undefined && run.left + left.length > 0) {
+    const places = left.map(([place, count]) => `, ${count} in ${place}`).join('');
+    reasons.push(`not drained when time was up: ${run.left} not answered 202${places}`);
   }
   return {
     ...books,

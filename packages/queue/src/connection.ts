@@ -26,6 +26,8 @@ export type BrokerConnectionOptions = {
 
 const handshakeTimeoutMs = 5_000;
 const setUpTimeoutMs = 15_000;
+/** What a user has not said by then is lost: thousands of acknowledgements may be among it. */
+const lastWordsTimeoutMs = 6_000;
 const heartbeatSeconds = 5;
 const firstRetryMs = 100;
 /**
@@ -81,7 +83,9 @@ export class BrokerConnection {
     this.#model = undefined;
     if (!model) return;
     // One after another: amqplib may send the end of the connection before what a channel has still to say.
-    await within(2_000, Promise.all(this.#users.map(async (user) => user.close?.()))).catch(() => {});
+    await within(lastWordsTimeoutMs, Promise.all(this.#users.map(async (user) => user.close?.()))).catch(
+      () => {},
+    );
     await within(2_000, Promise.all([...this.#channels].map((channel) => channel.close()))).catch(() => {});
     await within(2_000, model.close()).catch(() => destroy(model));
   }
