@@ -1,4 +1,5 @@
 import type { Trial } from './guard-trials.ts';
+import type { Guard } from './guards.ts';
 import type { RowResult } from './run-row.ts';
 
 type Column = { title: string; of: (result: RowResult) => string | number };
@@ -49,14 +50,18 @@ export function trialsTable(trials: readonly Trial[]): string {
     line(['guard', 'without it', 'row', 'the row without it', 'told']),
     line(['---', '---', '---', '---', '---']),
     ...trials.map(({ guard, withoutGuard, passed }) =>
-      line([guard.name, guard.without, guard.row, withoutExamples(withoutGuard), passed ? 'yes' : 'NO']),
+      line([guard.name, guard.without, guard.row, reasonOf(guard, withoutGuard), passed ? 'yes' : 'NO']),
     ),
   ].join('\n');
 }
 
-/** Ids of this one run say nothing to a reader. */
-function withoutExamples(verdict: string): string {
-  return verdict.replaceAll(/, such as [^;]*/g, '');
+/** What the trial was about, without the ids of this one run, which say nothing to a reader. */
+function reasonOf({ expects }: Guard, verdict: string): string {
+  const reasons = verdict.replace(/^red: /, '').split('; ');
+  const expected = reasons.filter((reason) => expects.test(reason));
+  return (expected.length > 0 ? expected : reasons)
+    .map((reason) => reason.replace(/, such as .*/, ''))
+    .join('; ');
 }
 
 function cellsOf(result: RowResult): string[] {
