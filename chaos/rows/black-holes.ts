@@ -4,11 +4,11 @@ import type { ServiceName } from '../site.ts';
 const blackHoleMs = 6_000;
 
 /** Connections stay open and nothing comes back: only deadlines of our own tell. */
-function blackHoleRow(service: ServiceName, title: string, duplicatesBecause: string): Row {
+function blackHoleRow(service: ServiceName, title: string, duplicatesBecause?: string): Row {
   return {
     name: `blackhole-${service}`,
     fault: `${title} becomes a black hole for ${blackHoleMs / 1_000} s: connections stay, nothing comes back`,
-    duplicatesBecause,
+    ...(duplicatesBecause !== undefined && { duplicatesBecause }),
     proxied: [service],
     hit: hitBoth,
     run: async ({ blackHole }, stage) => {
@@ -28,5 +28,5 @@ export const blackHoles: readonly Row[] = [
     'Postgres',
     'a message that was redelivered could not be told from one already delivered',
   ),
-  blackHoleRow('redis', 'Redis', 'nothing: Redis has no part in deliveries'),
+  blackHoleRow('redis', 'Redis'),
 ];

