@@ -109,7 +109,7 @@ describe('a worker that is told to stop', () => {
     expect(await delivered()).toBe(2_000);
 
     worker = await startApp('worker', { env: world.env });
-    await waitFor('the rest', () => endpoint.waiting.length === 500, { timeoutMs: 30_000 });
+    await waitFor('the rest', () => endpoint.waiting.length === 500, { timeoutMs: 60_000 });
     endpoint.answer();
     await waitFor('all delivered', async () => (await delivered()) === 2_500);
     expect(endpoint.seen.webhookIds.size).toBe(2_500);

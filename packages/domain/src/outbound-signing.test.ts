@@ -147,7 +147,7 @@ describe('deliveryHeaders', () => {
       deliveryHeaders({ ...attempt, fixedHeaders: [...forged, ['Webhook-Id', 'forged']] }),
       deliveryHeaders({ ...attempt, providerHeaders: [...forged, ['webhook-id', 'theirs']] }),
     ]) {
-      expect(headers.flat().join()).not.toMatch(/forged|99/);
+      expect(headers.flat().join()).not.toContain('forged');
       expect(valuesOf(headers, 'x-correlation-id')).toEqual(['c-1']);
       expect(valuesOf(headers, 'x-hqrelay-attempt')).toEqual(['3']);
     }
