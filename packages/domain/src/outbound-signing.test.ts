@@ -150,6 +150,7 @@ describe('deliveryHeaders', () => {
       expect(headers.flat().join()).not.toContain('forged');
       expect(valuesOf(headers, 'x-correlation-id')).toEqual(['c-1']);
       expect(valuesOf(headers, 'x-hqrelay-attempt')).toEqual(['3']);
+      expect(valuesOf(headers, 'x-hqrelay-sequence')).toEqual([]);
     }
   });
 
