@@ -97,7 +97,17 @@ async function openWorld(
       await discardOwn();
       await sql.end();
       if (!servers.postgres) {
-        await withClient(serverUrl, (client) => client.query(`drop database ${name} with (force)`));
+        await withClient(serverUrl, async (client) => {
+          // A pool that has just been ended may still be saying so; cut off then, it would throw in its test.
+          for (let tries = 0; tries < 40; tries += 1) {
+            const { rowCount } = await client.query('select from pg_stat_activity where datname = $1', [
+              name,
+            ]);
+            if (!rowCount) break;
+            await new Promise((resolve) => setTimeout(resolve, 50));
+          }
+          await client.query(`drop database ${name} with (force)`);
+        });
       }
       if (!servers.rabbitmq) await virtualHost(rabbitmqManagementUrl, 'DELETE', name);
     },
