@@ -18,6 +18,8 @@ export const endpoints = pgTable(
     enabled: boolean().notNull().default(true),
     disabledReason: text('disabled_reason'),
     paused: boolean().notNull().default(false),
+    /** How fast deliveries that were held while it was paused or disabled are let go, per second. */
+    releaseRate: integer('release_rate').notNull().default(100),
     orderingKey: text('ordering_key'),
     onDeadLetter: onDeadLetter('on_dead_letter').notNull().default('continue'),
     forwardCredentials: boolean('forward_credentials').notNull().default(false),

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { index, pgEnum, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import { bytea } from './bytea.ts';
 
@@ -21,7 +22,10 @@ export const heldDeliveries = pgTable(
   },
   (table) => [
     index('held_deliveries_due').on(table.reason, table.dueAt),
-    index('held_deliveries_endpoint').on(table.endpointId, table.dueAt),
+    // Oldest first: the time of a webhook is inside its id.
+    index('held_deliveries_endpoint')
+      .on(table.endpointId, table.reason, table.webhookLogId)
+      .where(sql`reason in ('paused', 'disabled', 'breaker')`),
     index('held_deliveries_webhook').on(table.webhookLogId),
   ],
 );

@@ -10,6 +10,8 @@ export const webhookPayloads = pgTable(
     /** Ordered pairs, no credentials. */
     headers: jsonb().$type<[string, string][]>().notNull(),
     query: text().notNull(),
+    /** Where secrets of the project stood in credential headers; null is nowhere. */
+    credentials: jsonb().$type<unknown[]>(),
     receivedAt: timestamp('received_at', { withTimezone: true, precision: 3 }).notNull(),
   },
   (table) => [primaryKey({ columns: [table.id, table.receivedAt] })],

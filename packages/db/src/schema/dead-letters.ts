@@ -1,0 +1,33 @@
+import { sql } from 'drizzle-orm';
+import { index, pgEnum, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+import { bytea } from './bytea.ts';
+
+export const deadLetterKind = pgEnum('dead_letter_kind', ['delivery', 'message', 'audit_row']);
+
+/** What `hqrelay.dead-letter` brought: deliveries that used up their schedule, and what nobody could work on. */
+export const deadLetters = pgTable(
+  'dead_letters',
+  {
+    /** The delivery's; of anything else, one that its bytes give it, so that it is written once. */
+    id: uuid().primaryKey(),
+    kind: deadLetterKind().notNull(),
+    reason: text().notNull(),
+    /** The next three are null where the bytes do not tell. */
+    projectId: uuid('project_id'),
+    webhookLogId: uuid('webhook_log_id'),
+    endpointId: uuid('endpoint_id'),
+    /** The bytes of what is no delivery; a delivery's payload is its webhook's. */
+    content: bytea(),
+    deadAt: timestamp('dead_at', { withTimezone: true, precision: 3 }).notNull(),
+    /** The replay that took it up again; null while none did. */
+    replayId: uuid('replay_id'),
+    replayedAt: timestamp('replayed_at', { withTimezone: true, precision: 3 }),
+  },
+  (table) => [
+    index('dead_letters_project').on(table.projectId, table.deadAt),
+    index('dead_letters_endpoint').on(table.endpointId, table.deadAt),
+    index('dead_letters_open')
+      .on(table.deadAt)
+      .where(sql`replayed_at is null`),
+  ],
+);

@@ -1,0 +1,19 @@
+import { integer, pgEnum, pgTable, timestamp, uuid } from 'drizzle-orm/pg-core';
+
+export const breakerState = pgEnum('breaker_state', ['closed', 'open', 'half_open']);
+
+/** What the workers agree on of endpoints that fail; an endpoint without a row is closed and has not failed lately. */
+export const endpointBreakers = pgTable('endpoint_breakers', {
+  endpointId: uuid('endpoint_id').primaryKey(),
+  state: breakerState().notNull(),
+  /** In a row. */
+  failures: integer().notNull(),
+  failingSince: timestamp('failing_since', { withTimezone: true, precision: 3 }),
+  openedAt: timestamp('opened_at', { withTimezone: true, precision: 3 }),
+  /** When one delivery may try it again. */
+  probeAt: timestamp('probe_at', { withTimezone: true, precision: 3 }),
+  intervalMs: integer('interval_ms').notNull(),
+  /** When it last closed after it had been open. */
+  closedAt: timestamp('closed_at', { withTimezone: true, precision: 3 }),
+  updatedAt: timestamp('updated_at', { withTimezone: true, precision: 3 }).notNull(),
+});
