@@ -37,4 +37,4 @@ ALTER TABLE "webhook_payloads" ADD COLUMN "credentials" jsonb;--> statement-brea
 CREATE INDEX "dead_letters_project" ON "dead_letters" USING btree ("project_id","dead_at");--> statement-breakpoint
 CREATE INDEX "dead_letters_endpoint" ON "dead_letters" USING btree ("endpoint_id","dead_at");--> statement-breakpoint
 CREATE INDEX "dead_letters_open" ON "dead_letters" USING btree ("dead_at") WHERE replayed_at is null;--> statement-breakpoint
-CREATE INDEX "held_deliveries_endpoint" ON "held_deliveries" USING btree ("endpoint_id","reason","webhook_log_id") WHERE reason in ('paused', 'disabled', 'breaker');
+CREATE INDEX "held_deliveries_endpoint" ON "held_deliveries" USING btree ("endpoint_id","webhook_log_id") WHERE reason in ('paused', 'disabled', 'breaker');

@@ -24,7 +24,7 @@ export const heldDeliveries = pgTable(
     index('held_deliveries_due').on(table.reason, table.dueAt),
     // Oldest first: the time of a webhook is inside its id.
     index('held_deliveries_endpoint')
-      .on(table.endpointId, table.reason, table.webhookLogId)
+      .on(table.endpointId, table.webhookLogId)
       .where(sql`reason in ('paused', 'disabled', 'breaker')`),
     index('held_deliveries_webhook').on(table.webhookLogId),
   ],
