@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { afterFailures, afterSuccess, claimProbe, verdictOf, type Breaker } from './breaker.ts';
+
+const t0 = 1_700_000_000_000;
+
+function failed(breaker: Breaker | undefined, count: number, since: number, now: number, probed = false) {
+  return afterFailures(breaker, { count, since, now, probed });
+}
+
+const open = () => failed(undefined, 10, t0, t0 + 10_000);
+
+describe('a breaker', () => {
+  it('stays closed through a burst of failures that is over in less than ten seconds', () => {
+    const breaker = failed(undefined, 5_000, t0, t0 + 9_999);
+    expect(verdictOf(breaker, t0 + 9_999)).toBe('closed');
+  });
+
+  it('stays closed through a few failures that go on for long', () => {
+    const breaker = failed(failed(undefined, 5, t0, t0), 4, t0 + 600_000, t0 + 600_000);
+    expect(verdictOf(breaker, t0 + 600_000)).toBe('closed');
+  });
+
+  it('opens after ten failures in a row over ten seconds', () => {
+    const breaker = failed(failed(undefined, 5, t0, t0), 5, t0 + 9_000, t0 + 10_000);
+    expect(breaker).toMatchObject({ state: 'open', openedAt: t0 + 10_000, failures: 10, failingSince: t0 });
+    expect(verdictOf(breaker, t0 + 10_000)).toBe('open');
+  });
+
+  it('counts failures in a row: one success between them begins again', () => {
+    const succeeded = afterSuccess(failed(undefined, 9, t0, t0 + 60_000), t0 + 60_000);
+    expect(succeeded).toBeUndefined();
+    expect(failed(succeeded, 9, t0 + 60_000, t0 + 61_000).state).toBe('closed');
+  });
+
+  it('lets one probe through when its interval is over, and no other while that one is under way', () => {
+    const breaker = open();
+    const probeAt = breaker.probeAt as number;
+    expect(probeAt).toBe(t0 + 15_000);
+    expect(claimProbe(breaker, { now: probeAt - 1, leaseMs: 12_000 })).toBeUndefined();
+    const claimed = claimProbe(breaker, { now: probeAt, leaseMs: 12_000 });
+    expect(claimed).toMatchObject({ state: 'half_open', probeAt: probeAt + 12_000 });
+    expect(claimProbe(claimed, { now: probeAt + 11_999, leaseMs: 12_000 })).toBeUndefined();
+    expect(claimProbe(claimed, { now: probeAt + 12_000, leaseMs: 12_000 })).toBeDefined();
+  });
+
+  it('waits twice as long after each probe that fails, up to half a minute', () => {
+    let breaker = open();
+    const waits: number[] = [];
+    for (let probes = 0; probes < 5; probes += 1) {
+      const now = breaker.probeAt as number;
+      breaker = failed(claimProbe(breaker, { now, leaseMs: 1_000 }), 1, now, now, true);
+      waits.push((breaker.probeAt as number) - now);
+    }
+    expect(waits).toEqual([10_000, 20_000, 30_000, 30_000, 30_000]);
+  });
+
+  it('does not wait longer for failures of attempts that began before it opened', () => {
+    const breaker = open();
+    expect(failed(breaker, 200, t0 + 9_000, t0 + 12_000).probeAt).toBe(breaker.probeAt);
+  });
+
+  it('closes when the probe succeeds', () => {
+    const now = t0 + 15_000;
+    const closed = afterSuccess(claimProbe(open(), { now, leaseMs: 1_000 }) as Breaker, now);
+    expect(closed).toMatchObject({ state: 'closed', failures: 0, closedAt: now });
+    expect(verdictOf(closed, now)).toBe('closed');
+  });
+
+  it('opens again at ten failures, however quick, when it has just closed', () => {
+    const closed = afterSuccess(open(), t0 + 20_000);
+    expect(failed(closed, 9, t0 + 21_000, t0 + 21_000).state).toBe('closed');
+    expect(failed(closed, 10, t0 + 21_000, t0 + 21_000).state).toBe('open');
+    expect(failed(closed, 10, t0 + 90_000, t0 + 90_000).state).toBe('closed');
+  });
+
+  it('is forgotten when it has worked for a minute', () => {
+    const closed = afterSuccess(open(), t0 + 20_000) as Breaker;
+    expect(afterSuccess(closed, t0 + 79_999)).toBeDefined();
+    expect(afterSuccess(closed, t0 + 80_000)).toBeUndefined();
+  });
+});
