@@ -11,7 +11,10 @@ export function errorAnswer(
   return { statusCode, body: { error: { code, message } }, ...(headers && { headers }) };
 }
 
-export const retryLater = { 'Retry-After': '1' };
+/** 1 to 4 s, so that senders who were all refused in an outage do not all come back in the same second. */
+export function retryLater(): Record<string, string> {
+  return { 'Retry-After': String(1 + Math.floor(Math.random() * 4)) };
+}
 
 export function sendAnswer(response: ServerResponse, answer: Answer, correlationId: string): void {
   const body = JSON.stringify(answer.body);

@@ -58,7 +58,7 @@ function onError(logger: Logger): ErrorRequestHandler {
       return refuseBody(request, response, answer, correlationId(request));
     }
     logger.error({ err: error as Error }, 'receiver.failed');
-    const answer = errorAnswer(503, 'receiver.failed', 'Something failed here; send it again', retryLater);
+    const answer = errorAnswer(503, 'receiver.failed', 'Something failed here; send it again', retryLater());
     refuseBody(request, response, answer, correlationId(request));
   };
 }

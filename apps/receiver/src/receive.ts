@@ -64,7 +64,7 @@ export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string 
           503,
           'receiver.overloaded',
           'Too much is being received; send it again',
-          retryLater,
+          retryLater(),
         );
         refuseBody(request, response, answer, correlationId);
         return done('failed_to_queue', answer);
@@ -123,7 +123,7 @@ function answerOf(result: IngestResult): Answer {
         'The signature is missing or wrong, or there is no such project',
       );
     case 'unavailable':
-      return errorAnswer(503, result.code, result.message, retryLater);
+      return errorAnswer(503, result.code, result.message, retryLater());
   }
 }
 

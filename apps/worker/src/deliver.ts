@@ -1,6 +1,6 @@
 import type { AuditRecorder } from '@hqrelay/audit/audit-recorder';
 import type { Postgres } from '@hqrelay/db/postgres';
-import { readDeliveryHistory, type DeliveryHistory } from '@hqrelay/db/queries/delivery-attempts';
+import type { DeliveryHistory } from '@hqrelay/db/queries/delivery-attempts';
 import { readEndpoint } from '@hqrelay/db/queries/endpoints';
 import type { HoldReason } from '@hqrelay/db/queries/held-deliveries';
 import { judgeAttempt, type HttpExchange } from '@hqrelay/domain/attempt-outcome';
@@ -16,6 +16,7 @@ import { encodeMessage } from '@hqrelay/queue/messages';
 import { attemptTimeoutMs } from './attempt-timeout.ts';
 import { concludeAttempt, concludedBefore, type Conclusion } from './conclude-attempt.ts';
 import { mayBeRecorded, messageOf, type Delivery } from './delivery.ts';
+import type { ReadHistory } from './delivery-histories.ts';
 import { hold, type HoldDeps } from './hold.ts';
 import { park, send, sendDeadLetter, sendLater, workQueueOf } from './outgoing.ts';
 import { recordAttempt } from './record-attempt.ts';
@@ -24,6 +25,7 @@ import type { Report } from './report.ts';
 export type DeliverDeps = HoldDeps & {
   postgres: Postgres;
   recorder: AuditRecorder;
+  readHistory: ReadHistory;
   sender: Sender;
   secrets: OpenedSecrets;
   findProject: (projectId: string, now: number) => ProjectLookup | Promise<ProjectLookup>;
@@ -106,10 +108,7 @@ async function parkUnlessNew(deps: DeliverDeps, delivery: Delivery): Promise<Ver
 async function historyOf(deps: DeliverDeps, delivery: Delivery): Promise<DeliveryHistory | undefined> {
   const { envelope, fields, receivedAt } = delivery;
   if (!mayBeRecorded(delivery) && fields.attemptNum === 1) return undefined;
-  const answer = await deps.postgres.attempt(askTimeoutMs, (pool) =>
-    readDeliveryHistory(pool, { webhookLogId: envelope.id, deliveryId: fields.deliveryId, receivedAt }),
-  );
-  return answer?.value;
+  return deps.readHistory({ webhookLogId: envelope.id, deliveryId: fields.deliveryId, receivedAt });
 }
 
 function post(

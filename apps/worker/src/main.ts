@@ -24,6 +24,7 @@ import { warnAtStart } from '@hqrelay/runtime/start-warnings';
 import express from 'express';
 import { Counter, Gauge } from 'prom-client';
 import { readConfig } from './config.ts';
+import { createHistories } from './delivery-histories.ts';
 import { dispatch, type DispatchDeps } from './dispatch.ts';
 import { inFlightMax, intakeOf, lanes } from './lanes.ts';
 import { startMaintenance } from './maintenance.ts';
@@ -103,6 +104,7 @@ const deps: DispatchDeps = {
   postgres,
   publisher,
   recorder,
+  readHistory: createHistories(postgres),
   sender,
   secrets: new OpenedSecrets(parseSecretKeys(config.secretsKey), (error) =>
     logger.error({ err: error }, 'secret.unreadable'),

@@ -51,6 +51,15 @@ describe('a message given out again', () => {
     expect(await world.attemptsOf(id)).toHaveLength(1);
   });
 
+  it('while Postgres has just stalled waits for what it knows, and is not posted unasked', async () => {
+    const { id, endpoint, content } = await webhook('1h');
+    await world.send(content);
+    await world.waitForAttempts(id, 1);
+    world.postgres.markDown(new Error('a stall'));
+    expect(await world.redeliver(content)).toBe('ack');
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
   it('after its failed attempt was recorded does not post again, and goes on to the next attempt', async () => {
     const { id, endpoint, content } = await webhook('1h');
     endpoint.answerWith({ statusCode: 500 });

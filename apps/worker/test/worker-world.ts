@@ -21,6 +21,7 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld } from '@hqrelay/testing/world';
 import { inject } from 'vitest';
 import { OneAtATime } from '../src/one-at-a-time.ts';
+import { createHistories } from '../src/delivery-histories.ts';
 import { dispatch, type DispatchDeps } from '../src/dispatch.ts';
 import { releaseHeld } from '../src/maintenance/release-held.ts';
 
@@ -92,6 +93,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     postgres,
     publisher,
     recorder,
+    readHistory: createHistories(postgres),
     sender: createSender({
       policy: parsePolicy({ allowPrivate: true, allowCidrs: [] }),
       connectionsPerOrigin: 100,

@@ -2,6 +2,7 @@ import type { Postgres } from '@hqrelay/db/postgres';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import type { Publisher } from '@hqrelay/queue/publisher';
 import { auditQueue } from '@hqrelay/queue/topology';
+import { Batcher } from '@hqrelay/runtime/batcher';
 import { parkRow } from './park-row.ts';
 import { encodeSpill } from './spill-format.ts';
 import { storeRows } from './store-rows.ts';
@@ -23,8 +24,6 @@ export type AuditRecorderOptions = {
   onParked: (row: AuditRow, reason: string) => void;
 };
 
-type Waiting = { row: AuditRow; bytes: number; resolve: (outcome: RecordOutcome) => void };
-
 const rowsPerBatch = 200;
 const bytesPerBatch = 4 << 20;
 const bytesWaitingMax = 64 << 20;
@@ -41,27 +40,25 @@ const commitTimeoutMs = 600;
  */
 export class AuditRecorder {
   readonly #options: AuditRecorderOptions;
-  readonly #waiting: Waiting[] = [];
-  #bytesWaiting = 0;
-  #batches = 0;
-  #idle: (() => void) | undefined;
+  readonly #rows: Batcher<AuditRow, RecordOutcome>;
   readonly #notes: AuditRow[] = [];
   #retryNotes: NodeJS.Timeout | undefined;
 
   constructor(options: AuditRecorderOptions) {
     this.#options = options;
+    this.#rows = new Batcher({
+      itemsMax: rowsPerBatch,
+      bytesMax: bytesPerBatch,
+      batchesAtOnce,
+      bytesWaitingMax,
+      bytesOf,
+      run: async (rows) => (await this.#store(rows)) ?? this.#spill(rows),
+    });
   }
 
   /** Resolves when the row is durable, or when nothing could take it. Never rejects. */
-  record(row: AuditRow): Promise<RecordOutcome> {
-    const bytes = bytesOf(row);
-    if (this.#bytesWaiting + bytes > bytesWaitingMax) return Promise.resolve('unavailable');
-    this.#bytesWaiting += bytes;
-    return new Promise((resolve) => {
-      this.#waiting.push({ row, bytes, resolve });
-      // Rows of the same turn of the event loop share a batch.
-      if (this.#waiting.length === 1) setImmediate(() => this.#next());
-    });
+  async record(row: AuditRow): Promise<RecordOutcome> {
+    return (await this.#rows.add(row)) ?? 'unavailable';
   }
 
   /** Writes a row that nobody waits for: kept in memory, bounded, until a store takes it. */
@@ -79,44 +76,13 @@ export class AuditRecorder {
   /** Resolves when nothing waits for a store any more; notes that no store takes are given up. */
   async close(): Promise<void> {
     clearTimeout(this.#retryNotes);
-    if (this.#batches === 0 && this.#waiting.length === 0) return;
-    await new Promise<void>((resolve) => (this.#idle = resolve));
-  }
-
-  #next(): void {
-    while (this.#batches < batchesAtOnce && this.#waiting.length > 0) {
-      const batch = this.#takeBatch();
-      this.#batches += 1;
-      void this.#write(batch).finally(() => {
-        this.#batches -= 1;
-        this.#next();
-        if (this.#batches === 0 && this.#waiting.length === 0) this.#idle?.();
-      });
-    }
-  }
-
-  #takeBatch(): Waiting[] {
-    let bytes = 0;
-    let count = 0;
-    for (const waiting of this.#waiting) {
-      if (count === rowsPerBatch || (count > 0 && bytes + waiting.bytes > bytesPerBatch)) break;
-      bytes += waiting.bytes;
-      count += 1;
-    }
-    this.#bytesWaiting -= bytes;
-    return this.#waiting.splice(0, count);
-  }
-
-  async #write(batch: readonly Waiting[]): Promise<void> {
-    const outcomes = (await this.#store(batch)) ?? (await this.#spill(batch));
-    for (const [index, waiting] of batch.entries()) waiting.resolve(outcomes[index] ?? 'unavailable');
+    await this.#rows.idle();
   }
 
   /** Undefined when Postgres did not take the batch in time. It may have it all the same: written twice, a row stays one. */
-  async #store(batch: readonly Waiting[]): Promise<RecordOutcome[] | undefined> {
+  async #store(rows: readonly AuditRow[]): Promise<RecordOutcome[] | undefined> {
     const { postgres } = this.#options;
     if (!postgres.isUp) return undefined;
-    const rows = batch.map((waiting) => waiting.row);
     const stored = await postgres.attempt(commitTimeoutMs, (pool) => storeRows(pool, rows));
     return stored && Promise.all(stored.value.map((outcome) => this.#settled(outcome)));
   }
@@ -129,14 +95,14 @@ export class AuditRecorder {
     return parked ? 'spilled' : 'unavailable';
   }
 
-  async #spill(batch: readonly Waiting[]): Promise<RecordOutcome[]> {
-    const rows = batch.map((waiting) => waiting.row).filter(isSpillable);
-    if (rows.length === 0) return batch.map(() => 'unavailable');
-    const body = encodeSpill(rows);
+  async #spill(rows: readonly AuditRow[]): Promise<RecordOutcome[]> {
+    const spillable = rows.filter(isSpillable);
+    if (spillable.length === 0) return rows.map(() => 'unavailable');
+    const body = encodeSpill(spillable);
     const result = await this.#options.publisher.publish({ exchange: '', routingKey: auditQueue, body });
-    if (result.kind !== 'confirmed') return batch.map(() => 'unavailable');
-    this.#options.onSpilled(rows.length);
-    return batch.map((waiting) => (isSpillable(waiting.row) ? 'spilled' : 'unavailable'));
+    if (result.kind !== 'confirmed') return rows.map(() => 'unavailable');
+    this.#options.onSpilled(spillable.length);
+    return rows.map((row) => (isSpillable(row) ? 'spilled' : 'unavailable'));
   }
 }
 

@@ -22,6 +22,9 @@ export class Postgres {
   readonly pool: pg.Pool;
   #state: 'starting' | 'up' | 'down' = 'starting';
   #detail: string | undefined;
+  /** ms since epoch. */
+  #downSince = 0;
+  #awaitingIt: (() => void)[] = [];
   #pinging: NodeJS.Timeout | undefined;
   readonly #onChange: PostgresOptions['onChange'];
 
@@ -70,6 +73,7 @@ export class Postgres {
     this.#detail = reason;
     if (this.#state === 'down') return;
     this.#state = 'down';
+    this.#downSince = Date.now();
     this.#onChange('down', reason);
   }
 
@@ -100,6 +104,24 @@ export class Postgres {
     }
   }
 
+  /**
+   * Waits for a Postgres that has just gone: whether it is there before it has been away for `patienceMs`. Many a stall is over
+   * by then; in an outage nobody waits.
+   */
+  async isBackWithin(patienceMs: number): Promise<boolean> {
+    if (this.#state !== 'down') return true;
+    const leftMs = this.#downSince + patienceMs - Date.now();
+    if (leftMs <= 0) return false;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, leftMs);
+      this.#awaitingIt.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+    return this.isUp;
+  }
+
   async close(): Promise<void> {
     clearTimeout(this.#pinging);
     this.#pinging = undefined;
@@ -115,6 +137,7 @@ export class Postgres {
       this.#detail = undefined;
       if (this.#state === 'up') return;
       this.#state = 'up';
+      for (const tell of this.#awaitingIt.splice(0)) tell();
       this.#onChange('up');
     } catch (error) {
       const missing = error instanceof pg.DatabaseError && error.code === '42P01';

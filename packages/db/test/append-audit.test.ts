@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { appendAudit } from '@hqrelay/db/queries/append-audit';
-import { readDeliveryHistory } from '@hqrelay/db/queries/delivery-attempts';
+import { readDeliveryHistories } from '@hqrelay/db/queries/delivery-attempts';
 import { newId, timeOfId } from '@hqrelay/domain/ids';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';
@@ -62,6 +62,7 @@ describe('a batch of audit rows', () => {
       {
         id: webhook.log.id,
         payload: Buffer.from('hello'),
+        credentials: null,
         headers: [
           ['X-A', '1'],
           ['x-a', '2'],
@@ -222,20 +223,36 @@ describe('the history of a delivery', () => {
       deliveryId: attempt.deliveryId,
       receivedAt: timeOfId(webhook.log.id),
     };
-    expect(await readDeliveryHistory(app, asked)).toMatchObject({ finished: false, lastAttemptNum: 0 });
+    const read = async () => (await readDeliveryHistories(app, [asked]))[0];
+    expect(await read()).toMatchObject({ finished: false, lastAttemptNum: 0 });
 
     await appendAudit(app, [attemptRow(webhook.log, { attemptNum: 1, nextAttemptAt: 1_900_000_000_000 })]);
-    expect(await readDeliveryHistory(app, asked)).toMatchObject({
+    expect(await read()).toMatchObject({
       finished: false,
       lastAttemptNum: 1,
       nextAttemptAt: 1_900_000_000_000,
     });
 
     await appendAudit(app, [attemptRow(webhook.log, { attemptNum: 2, status: 'delivered' })]);
-    expect(await readDeliveryHistory(app, asked)).toMatchObject({
-      finished: true,
-      lastAttemptNum: 2,
-      nextAttemptAt: null,
-    });
+    expect(await read()).toMatchObject({ finished: true, lastAttemptNum: 2, nextAttemptAt: null });
+  });
+
+  it('is read for many at once, each in its place', async () => {
+    const webhooks = [webhookRow(), webhookRow(), webhookRow()];
+    const attempts = webhooks.map(({ log }) => attemptRow(log, { error: log.webhookId }));
+    await appendAudit(app, [attempts[0]!, attempts[2]!]);
+    const histories = await readDeliveryHistories(
+      app,
+      attempts.map(({ attempt }) => ({
+        webhookLogId: attempt.webhookLogId,
+        deliveryId: attempt.deliveryId,
+        receivedAt: timeOfId(attempt.webhookLogId),
+      })),
+    );
+    expect(histories.map(({ lastAttemptNum, lastError }) => [lastAttemptNum, lastError])).toEqual([
+      [1, webhooks[0]!.log.webhookId],
+      [0, null],
+      [1, webhooks[2]!.log.webhookId],
+    ]);
   });
 });

@@ -1,0 +1,77 @@
+export type BatcherOptions<Item, Outcome> = {
+  /** Items in one batch, and their bytes; one item alone may have more. */
+  itemsMax: number;
+  bytesMax: number;
+  batchesAtOnce: number;
+  /** Bytes that may wait; past that an item is refused at once. */
+  bytesWaitingMax: number;
+  bytesOf: (item: Item) => number;
+  /** Outcomes in the order of the items. Must not reject. */
+  run: (items: readonly Item[]) => Promise<readonly Outcome[]>;
+};
+
+type Waiting<Item, Outcome> = { item: Item; bytes: number; resolve: (outcome: Outcome | undefined) => void };
+
+/**
+ * Runs what comes one by one in batches: items that come while others are under way go together in the next one, so that a
+ * batch grows with the load and a lone item never waits.
+ */
+export class Batcher<Item, Outcome> {
+  readonly #options: BatcherOptions<Item, Outcome>;
+  readonly #waiting: Waiting<Item, Outcome>[] = [];
+  #bytesWaiting = 0;
+  #batches = 0;
+  #idle: (() => void)[] = [];
+
+  constructor(options: BatcherOptions<Item, Outcome>) {
+    this.#options = options;
+  }
+
+  /** Undefined when too much waits already. */
+  add(item: Item): Promise<Outcome | undefined> {
+    const bytes = this.#options.bytesOf(item);
+    if (this.#bytesWaiting + bytes > this.#options.bytesWaitingMax) return Promise.resolve(undefined);
+    this.#bytesWaiting += bytes;
+    return new Promise((resolve) => {
+      this.#waiting.push({ item, bytes, resolve });
+      // Items of the same turn of the event loop share a batch.
+      if (this.#waiting.length === 1) setImmediate(() => this.#next());
+    });
+  }
+
+  /** Resolves when nothing waits and nothing is under way. */
+  async idle(): Promise<void> {
+    if (this.#batches === 0 && this.#waiting.length === 0) return;
+    await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  #next(): void {
+    while (this.#batches < this.#options.batchesAtOnce && this.#waiting.length > 0) {
+      const batch = this.#take();
+      this.#batches += 1;
+      void this.#run(batch).finally(() => {
+        this.#batches -= 1;
+        this.#next();
+        if (this.#batches === 0 && this.#waiting.length === 0) for (const tell of this.#idle.splice(0)) tell();
+      });
+    }
+  }
+
+  #take(): Waiting<Item, Outcome>[] {
+    const { itemsMax, bytesMax } = this.#options;
+    let bytes = 0;
+    let count = 0;
+    for (const waiting of this.#waiting) {
+      if (count === itemsMax || (count > 0 && bytes + waiting.bytes > bytesMax)) break;
+      bytes += waiting.bytes;
+      count += 1;
+    }
+    this.#bytesWaiting -= bytes;
+    return this.#waiting.splice(0, count);
+  }
+
+  async #run(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
+    const outcomes = await this.#options.run(batch.map(({ item }) => item));
+    for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index]);
+  }
+}
