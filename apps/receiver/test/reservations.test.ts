@@ -35,7 +35,7 @@ describe('a reservation that its receiver did not live to settle', () => {
     const answer = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
     expect(performance.now() - startedAt).toBeLessThan(2_500);
     expect(answer.statusCode).toBe(503);
-    expect(answer.headers.get('retry-after')).toBe('1');
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-4]$/);
     expect(answer.body.error?.code).toBe('webhook.undecided');
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(0);
     await world.waitForLogs(project.id, 'failed_to_queue');

@@ -24,7 +24,7 @@ export class Postgres {
   #detail: string | undefined;
   /** ms since epoch. */
   #downSince = 0;
-  #awaitingIt: (() => void)[] = [];
+  readonly #awaitingIt: (() => void)[] = [];
   #pinging: NodeJS.Timeout | undefined;
   readonly #onChange: PostgresOptions['onChange'];
 

@@ -21,7 +21,7 @@ export class Batcher<Item, Outcome> {
   readonly #waiting: Waiting<Item, Outcome>[] = [];
   #bytesWaiting = 0;
   #batches = 0;
-  #idle: (() => void)[] = [];
+  readonly #idle: (() => void)[] = [];
 
   constructor(options: BatcherOptions<Item, Outcome>) {
     this.#options = options;
@@ -52,7 +52,8 @@ export class Batcher<Item, Outcome> {
       void this.#run(batch).finally(() => {
         this.#batches -= 1;
         this.#next();
-        if (this.#batches === 0 && this.#waiting.length === 0) for (const tell of this.#idle.splice(0)) tell();
+        if (this.#batches === 0 && this.#waiting.length === 0)
+          for (const tell of this.#idle.splice(0)) tell();
       });
     }
   }
