@@ -15,6 +15,7 @@ import type { Verdict } from '@hqrelay/queue/consumer';
 import { encodeMessage } from '@hqrelay/queue/messages';
 import { attemptTimeoutMs } from './attempt-timeout.ts';
 import { concludeAttempt, concludedBefore, type Conclusion } from './conclude-attempt.ts';
+import type { EndpointGate, Sign } from './endpoint-gate.ts';
 import { mayBeRecorded, messageOf, type Delivery } from './delivery.ts';
 import type { ReadHistory } from './delivery-histories.ts';
 import { hold, type HoldDeps } from './hold.ts';
@@ -26,6 +27,7 @@ export type DeliverDeps = HoldDeps & {
   postgres: Postgres;
   recorder: AuditRecorder;
   readHistory: ReadHistory;
+  gate: EndpointGate;
   sender: Sender;
   secrets: OpenedSecrets;
   findProject: (projectId: string, now: number) => ProjectLookup | Promise<ProjectLookup>;
@@ -51,7 +53,7 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
   if (!project || !endpoint) return parkUnlessNew(deps, delivery);
 
   const remainingMs = fields.notBefore - deps.now();
-  const holdReason = holdReasonOf(endpoint, remainingMs);
+  const holdReason = holdReasonOf(deps, endpoint, remainingMs);
   const later = () => sent(sendLater(deps, queueOf(delivery), keptMessage(delivery), remainingMs));
   if (!holdReason && remainingMs > 0 && !mayBeRecorded(delivery)) return later();
 
@@ -67,8 +69,20 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
   if (holdReason) return sent(hold(deps, delivery, holdReason, fields.notBefore));
   if (remainingMs > 0) return later();
 
+  const pass = await deps.gate.enter(endpoint.id, {
+    bytes: delivery.body.length,
+    timeoutMs: attemptTimeoutMs(endpoint),
+  });
+  if (!pass) return sent(hold(deps, delivery, 'breaker', fields.notBefore));
+  let sign: Sign = 'none';
   const attemptedAt = deps.now();
-  const exchange = await post(deps, delivery, project, endpoint, attemptedAt);
+  let exchange: HttpExchange;
+  try {
+    exchange = await post(deps, delivery, project, endpoint, attemptedAt);
+    sign = signOf(exchange);
+  } finally {
+    pass.leave(sign);
+  }
   // Nothing came of it: whoever gets the message next makes the same attempt.
   if (exchange.kind === 'error' && exchange.code === 'ABORTED') return 'requeue';
   const outcome = judgeAttempt(exchange, { now: deps.now(), timeoutMs: attemptTimeoutMs(endpoint) });
@@ -88,10 +102,15 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
   return goOn(deps, delivery, endpoint, conclusion);
 }
 
-function holdReasonOf(endpoint: EndpointConfig, remainingMs: number): HoldReason | undefined {
+function holdReasonOf(
+  { gate }: DeliverDeps,
+  endpoint: EndpointConfig,
+  remainingMs: number,
+): HoldReason | undefined {
   if (!endpoint.enabled) return 'disabled';
   if (endpoint.paused) return 'paused';
-  return remainingMs > longestInBrokerMs ? 'delay' : undefined;
+  if (remainingMs > longestInBrokerMs) return 'delay';
+  return remainingMs <= 0 && gate.isShut(endpoint.id) ? 'breaker' : undefined;
 }
 
 /** What is known here of a project may be seconds old: an endpoint that Postgres knows is waited for. */
@@ -171,6 +190,12 @@ async function goOn(
       return sent(hold(deps, next, 'disabled', deps.now()));
     }
   }
+}
+
+/** An endpoint that refuses one request works all the same; one that is gone is disabled. */
+function signOf(exchange: HttpExchange): Sign {
+  if (exchange.kind === 'error') return exchange.code === 'ABORTED' ? 'none' : 'fails';
+  return exchange.statusCode >= 500 || exchange.statusCode === 429 ? 'fails' : 'works';
 }
 
 /** The same message again, marked as it was. */

@@ -14,6 +14,12 @@ export const lanes: readonly Lane[] = [
 /** All of them together. */
 export const inFlightMax = lanes.reduce((sum, { messagesMax }) => sum + messagesMax, 0);
 
+/**
+ * What all endpoints may have in flight together: less than the live lane alone holds, so that messages of endpoints that
+ * answer still come in while others hang.
+ */
+export const slotsTotal = 1_500;
+
 /** What a message has beside the webhook's body; the headers of a request are 16 KiB at most. */
 const envelopeBytesMax = 65_536;
 

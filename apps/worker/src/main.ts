@@ -1,10 +1,12 @@
 import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
 import { Cache, connectRedis } from '@hqrelay/cache/client';
 import { evictionWarning } from '@hqrelay/cache/eviction-warning';
+import { leaveLiveWorkers } from '@hqrelay/cache/live-workers';
 import { announceProjectChange, followProjectChanges } from '@hqrelay/cache/project-config';
 import { Postgres } from '@hqrelay/db/postgres';
 import { clockWarning } from '@hqrelay/db/queries/clock-offset';
 import { disableEndpoint } from '@hqrelay/db/queries/disable-endpoint';
+import { newId } from '@hqrelay/domain/ids';
 import { parsePolicy } from '@hqrelay/domain/network-policy';
 import { parseSecretKeys } from '@hqrelay/domain/secret-box';
 import { createSender } from '@hqrelay/outbound/send-request';
@@ -26,14 +28,13 @@ import { Counter, Gauge } from 'prom-client';
 import { readConfig } from './config.ts';
 import { createHistories } from './delivery-histories.ts';
 import { dispatch, type DispatchDeps } from './dispatch.ts';
-import { inFlightMax, intakeOf, lanes } from './lanes.ts';
+import { EndpointGate } from './endpoint-gate.ts';
+import { createStoreHeld } from './hold.ts';
+import { jobsOf } from './jobs.ts';
+import { inFlightMax, intakeOf, lanes, slotsTotal } from './lanes.ts';
 import { startMaintenance } from './maintenance.ts';
-import { drainOutbox } from './maintenance/drain-outbox.ts';
-import { drainSpilledAudit } from './maintenance/drain-spilled-audit.ts';
-import { dropExpiredKeys } from './maintenance/drop-expired-keys.ts';
-import { makePartitions } from './maintenance/make-partitions.ts';
-import { createBacklogGauges, measureBacklog } from './maintenance/measure-backlog.ts';
-import { releaseHeld } from './maintenance/release-held.ts';
+import type { Crew } from './maintenance/count-workers.ts';
+import { createBacklogGauges } from './maintenance/measure-backlog.ts';
 import { OneAtATime } from './one-at-a-time.ts';
 import { createReport } from './report.ts';
 
@@ -99,12 +100,32 @@ const sender = createSender({
   egressProxy: config.egressProxy,
 });
 
+const crew: Crew = { workerId: newId(), size: 1 };
+const gate = new EndpointGate({
+  postgres,
+  now: Date.now,
+  workers: () => crew.size,
+  slotsTotal,
+  onChange: (endpointId, state) => logger.warn({ endpointId, state }, 'endpoint.breaker'),
+  onError: (error) => logger.error({ err: error }, 'breaker.not_stored'),
+});
+new Gauge({
+  name: 'hqrelay_breakers_open',
+  help: 'Endpoints that fail and are tried by one delivery at a time',
+  registers: [registry],
+  collect() {
+    this.set(gate.breakers.openCount);
+  },
+});
+
 const deps: DispatchDeps = {
   oneAtATime: new OneAtATime(),
   postgres,
   publisher,
   recorder,
   readHistory: createHistories(postgres),
+  storeHeld: createStoreHeld(postgres, Date.now),
+  gate,
   sender,
   secrets: new OpenedSecrets(parseSecretKeys(config.secretsKey), (error) =>
     logger.error({ err: error }, 'secret.unreadable'),
@@ -150,44 +171,18 @@ publishing.start();
 consuming.start();
 void postgres.start();
 
-const drained = async (what: string, work: Promise<number>) => {
-  const count = await work;
-  if (count > 0) logger.info({ count }, what);
-};
-const gauges = createBacklogGauges(registry);
 const maintenance = startMaintenance(
-  [
-    {
-      name: 'release-held',
-      everyMs: 500,
-      run: () => drained('held.released', releaseHeld({ postgres, publisher, now: Date.now })),
-    },
-    {
-      name: 'drain-outbox',
-      everyMs: 500,
-      run: () => drained('outbox.drained', drainOutbox({ postgres, publisher })),
-    },
-    {
-      name: 'drain-spilled-audit',
-      everyMs: 1_000,
-      run: () => drained('audit.drained', drainSpilledAudit({ postgres, connection: publishing, publisher })),
-    },
-    {
-      name: 'measure-backlog',
-      everyMs: 5_000,
-      run: () => measureBacklog({ postgres, connection: publishing, gauges }),
-    },
-    {
-      name: 'make-partitions',
-      everyMs: 600_000,
-      run: () => drained('partitions.made', makePartitions({ postgres, now: Date.now })),
-    },
-    {
-      name: 'drop-expired-keys',
-      everyMs: 600_000,
-      run: () => drained('keys.dropped', dropExpiredKeys({ postgres })),
-    },
-  ],
+  jobsOf({
+    postgres,
+    cache,
+    connection: publishing,
+    publisher,
+    gate,
+    crew,
+    gauges: createBacklogGauges(registry),
+    logger,
+    now: Date.now,
+  }),
   logger,
 );
 
@@ -204,6 +199,7 @@ warnAtStart(
 shutdown.add('stores', async () => {
   await recorder.close();
   subscriber.disconnect();
+  await cache.attempt((redis) => leaveLiveWorkers(redis, crew.workerId));
   await Promise.all([publishing.stop(), cache.close(), postgres.close()]);
 });
 shutdown.add('maintenance', () => maintenance.stop());

@@ -107,7 +107,8 @@ describe('a delivery', () => {
     expect(await world.releaseHeld()).toBe(0);
 
     await world.changeEndpoint(projectId, endpointId, 'enabled = true, disabled_reason = null');
-    expect(await world.releaseHeld()).toBe(2);
+    let released = 0;
+    await waitFor('both to be released', async () => (released += await world.releaseHeld()) === 2);
     expect(await world.waitForAttempts(id, 2)).toMatchObject([
       { attempt_num: 1 },
       { attempt_num: 2, status: 'delivered' },
@@ -132,6 +133,7 @@ describe('a delivery', () => {
     });
 
     await world.forget(projectId);
+    world.clock.aheadMs += 50;
     expect(await world.releaseHeld()).toBe(1);
     await world.waitForAttempts(id, 1);
   });

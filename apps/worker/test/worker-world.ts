@@ -20,6 +20,8 @@ import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld } from '@hqrelay/testing/world';
 import { inject } from 'vitest';
+import { EndpointGate } from '../src/endpoint-gate.ts';
+import { createStoreHeld } from '../src/hold.ts';
 import { OneAtATime } from '../src/one-at-a-time.ts';
 import { createHistories } from '../src/delivery-histories.ts';
 import { dispatch, type DispatchDeps } from '../src/dispatch.ts';
@@ -59,6 +61,8 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
   const clock = { aheadMs: 0 };
   const now = () => Date.now() + clock.aheadMs;
   const errors: string[] = [];
+  const breakerChanges: [string, string][] = [];
+  const crew = { size: 1 };
   const onChange = () => {};
   const postgres = new Postgres({ url: world.databaseUrl, applicationName: 'worker', max: 10, onChange });
   const cache = new Cache({ url: world.redisUrl, name: 'worker', onChange });
@@ -88,12 +92,22 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     await announceProjectChange(cache.redis, projectId);
     directory.forget(projectId);
   };
+  const gate = new EndpointGate({
+    postgres,
+    now,
+    workers: () => crew.size,
+    slotsTotal: 1_000,
+    onChange: (endpointId, state) => breakerChanges.push([endpointId, state]),
+    onError: (error) => errors.push(String(error)),
+  });
   const deps: DispatchDeps = {
     oneAtATime: new OneAtATime(),
     postgres,
     publisher,
     recorder,
     readHistory: createHistories(postgres),
+    storeHeld: createStoreHeld(postgres, now),
+    gate,
     sender: createSender({
       policy: parsePolicy({ allowPrivate: true, allowCidrs: [] }),
       connectionsPerOrigin: 100,
@@ -142,6 +156,9 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
   return {
     ...world,
     deps,
+    gate,
+    breakerChanges,
+    crew,
     clock,
     now,
     postgres,
@@ -232,7 +249,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
         (await this.held()).find((row) => row.webhook_log_id === webhookLogId),
       );
     },
-    releaseHeld: () => releaseHeld({ postgres, publisher, now }),
+    releaseHeld: () => releaseHeld({ postgres, publisher, gate, now }),
     /** Takes everything out of `hqrelay.dead-letter`. */
     async takeDeadLetters() {
       const taken: { why: { kind: string; reason: string } | null; content: Buffer }[] = [];

@@ -1,5 +1,5 @@
 import { appendAudit } from '@hqrelay/db/queries/append-audit';
-import { holdDelivery } from '@hqrelay/db/queries/held-deliveries';
+import { holdDeliveries } from '@hqrelay/db/queries/held-deliveries';
 import { ensurePartition } from '@hqrelay/db/queries/partitions';
 import { deliveryId, newId, timeOfId } from '@hqrelay/domain/ids';
 import { createWorld, type World } from '@hqrelay/testing/world';
@@ -42,18 +42,20 @@ async function statusOf(webhookLogId: string): Promise<Status[]> {
 
 function hold(log: { id: string; endpointIds: readonly string[] }): Promise<void> {
   const endpointId = log.endpointIds[0] as string;
-  return holdDelivery(
+  return holdDeliveries(
     app,
-    {
-      deliveryId: deliveryId(log.id, endpointId),
-      webhookLogId: log.id,
-      endpointId,
-      orderingKey: null,
-      reason: 'paused',
-      dueAt: Date.now(),
-      queue: 'hqrelay.webhooks',
-      message: Buffer.from('message'),
-    },
+    [
+      {
+        deliveryId: deliveryId(log.id, endpointId),
+        webhookLogId: log.id,
+        endpointId,
+        orderingKey: null,
+        reason: 'paused',
+        dueAt: Date.now(),
+        queue: 'hqrelay.webhooks',
+        message: Buffer.from('message'),
+      },
+    ],
     Date.now(),
   );
 }

@@ -69,6 +69,24 @@ describe('a batcher', () => {
     expect(await first).toBe('aaaa done');
   });
 
+  it('gives every item of a batch what the batch threw, and goes on', async () => {
+    let tries = 0;
+    const batcher = new Batcher<string, string>({
+      itemsMax: 3,
+      bytesMax: 100,
+      batchesAtOnce: 1,
+      bytesWaitingMax: 1_000,
+      bytesOf: () => 1,
+      run: async (items) => {
+        if ((tries += 1) === 1) throw new Error('refused');
+        return items;
+      },
+    });
+    const outcomes = await Promise.allSettled([batcher.add('a'), batcher.add('b')]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(await batcher.add('c')).toBe('c');
+  });
+
   it('is idle when nothing waits and nothing is under way', async () => {
     const { batcher, release } = recordingBatcher();
     await batcher.idle();

@@ -6,11 +6,16 @@ export type BatcherOptions<Item, Outcome> = {
   /** Bytes that may wait; past that an item is refused at once. */
   bytesWaitingMax: number;
   bytesOf: (item: Item) => number;
-  /** Outcomes in the order of the items. Must not reject. */
+  /** Outcomes in the order of the items; what it throws is each item's. */
   run: (items: readonly Item[]) => Promise<readonly Outcome[]>;
 };
 
-type Waiting<Item, Outcome> = { item: Item; bytes: number; resolve: (outcome: Outcome | undefined) => void };
+type Waiting<Item, Outcome> = {
+  item: Item;
+  bytes: number;
+  resolve: (outcome: Outcome | undefined) => void;
+  reject: (error: unknown) => void;
+};
 
 /**
  * Runs what comes one by one in batches: items that come while others are under way go together in the next one, so that a
@@ -32,8 +37,8 @@ export class Batcher<Item, Outcome> {
     const bytes = this.#options.bytesOf(item);
     if (this.#bytesWaiting + bytes > this.#options.bytesWaitingMax) return Promise.resolve(undefined);
     this.#bytesWaiting += bytes;
-    return new Promise((resolve) => {
-      this.#waiting.push({ item, bytes, resolve });
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, bytes, resolve, reject });
       // Items of the same turn of the event loop share a batch.
       if (this.#waiting.length === 1) setImmediate(() => this.#next());
     });
@@ -72,7 +77,11 @@ export class Batcher<Item, Outcome> {
   }
 
   async #run(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
-    const outcomes = await this.#options.run(batch.map(({ item }) => item));
-    for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index]);
+    try {
+      const outcomes = await this.#options.run(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index]);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
   }
 }

@@ -4,7 +4,7 @@ import { loadConfig } from '@hqrelay/runtime/env';
 import type { Cli } from '../cli.ts';
 import { withDatabase } from '../database.ts';
 import { uuid } from '../options.ts';
-import { formatTable, printResult } from '../print.ts';
+import { formatDuration, formatTable, printResult } from '../print.ts';
 
 type Options = { project?: string; json?: boolean };
 
@@ -24,11 +24,13 @@ async function listEndpoints(cli: Cli, options: Options): Promise<void> {
   );
   printResult(cli, options, endpoints, () =>
     formatTable(
-      ['ENDPOINT', 'PROJECT', 'STATE', 'URL', 'EVENTS', 'RETRIES', 'TIMEOUT'],
+      ['ENDPOINT', 'PROJECT', 'STATE', 'BREAKER', 'HELD', 'URL', 'EVENTS', 'RETRIES', 'TIMEOUT'],
       endpoints.map((each) => [
         each.id,
         each.projectId,
         stateOf(each),
+        breakerOf(each, Date.now()),
+        heldOf(each),
         each.url,
         each.eventTypes.join(',') || 'all',
         each.retrySchedule.join(','),
@@ -42,4 +44,18 @@ async function listEndpoints(cli: Cli, options: Options): Promise<void> {
 function stateOf(endpoint: { enabled: boolean; disabledReason: string | null; paused: boolean }): string {
   if (!endpoint.enabled) return endpoint.disabledReason ? `disabled: ${endpoint.disabledReason}` : 'disabled';
   return endpoint.paused ? 'paused' : 'enabled';
+}
+
+function breakerOf({ breaker }: queries.ListedEndpoint, now: number): string {
+  const { state, failures, failingSince, probeAt } = breaker;
+  if (failures === 0) return state;
+  const failing = `${failures} failures in ${formatDuration(now - (failingSince?.getTime() ?? now))}`;
+  if (state === 'closed') return `closed, ${failing}`;
+  const waitMs = (probeAt?.getTime() ?? now) - now;
+  return `${state}, ${failing}, tried ${waitMs > 0 ? `in ${formatDuration(waitMs)}` : 'with the next'}`;
+}
+
+function heldOf({ held }: queries.ListedEndpoint): string | null {
+  const reasons = Object.entries(held).map(([reason, count]) => `${count} ${reason}`);
+  return reasons.length === 0 ? null : reasons.join(', ');
 }

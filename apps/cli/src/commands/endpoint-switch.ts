@@ -1,11 +1,18 @@
 import type { Command } from 'commander';
 import type { EndpointChanges } from '@hqrelay/db/queries/endpoints';
 import type { Cli } from '../cli.ts';
-import { label, uuid } from '../options.ts';
+import { integerBetween, label, uuid } from '../options.ts';
 import { printResult } from '../print.ts';
 import { saveEndpoint } from '../save-endpoint.ts';
 
-type Switch = { name: string; description: string; changes: EndpointChanges; done: string };
+type Switch = {
+  name: string;
+  description: string;
+  changes: EndpointChanges;
+  done: string;
+  /** Lets go what was held. */
+  releases?: true;
+};
 
 const switches: readonly Switch[] = [
   {
@@ -16,15 +23,17 @@ const switches: readonly Switch[] = [
   },
   {
     name: 'resume',
-    description: 'end a pause',
+    description: 'end a pause: what was held goes, oldest first, beside what is new',
     changes: { paused: false },
     done: 'is not paused any more',
+    releases: true,
   },
   {
     name: 'enable',
-    description: 'owe it webhooks again',
+    description: 'owe it webhooks again; what was held goes, oldest first',
     changes: { enabled: true, disabledReason: null },
     done: 'is enabled',
+    releases: true,
   },
   {
     name: 'disable',
@@ -34,9 +43,12 @@ const switches: readonly Switch[] = [
   },
 ];
 
+/** What one worker lets go of one endpoint. */
+const releaseRateMax = 2_000;
+
 /** `endpoint pause`, `resume`, `enable` and `disable`. */
 export function addEndpointSwitches(endpoint: Command, cli: Cli): void {
-  for (const { name, description, changes, done } of switches) {
+  for (const { name, description, changes, done, releases } of switches) {
     const command = endpoint
       .command(name)
       .description(description)
@@ -44,12 +56,23 @@ export function addEndpointSwitches(endpoint: Command, cli: Cli): void {
     if (name === 'disable') {
       command.option('--reason <text>', 'what endpoint list shows', label(200));
     }
+    if (releases) {
+      command.option(
+        '--rate <per-second>',
+        'how fast what was held goes; stays until it is changed (default: 100)',
+        integerBetween(1, releaseRateMax),
+      );
+    }
     command
       .option('--json', 'print one JSON value')
-      .action(async (endpointId: string, options: { reason?: string; json?: boolean }) => {
-        const reason = options.reason && { disabledReason: options.reason };
-        const saved = await saveEndpoint(cli, endpointId, { ...changes, ...reason });
-        printResult(cli, options, saved, () => `The endpoint ${saved.url} ${done}.`);
+      .action(async (endpointId: string, options: { reason?: string; rate?: number; json?: boolean }) => {
+        const saved = await saveEndpoint(cli, endpointId, {
+          ...changes,
+          ...(options.reason && { disabledReason: options.reason }),
+          ...(options.rate !== undefined && { releaseRate: options.rate }),
+        });
+        const rate = releases ? ` Held deliveries go at ${saved.releaseRate} a second.` : '';
+        printResult(cli, options, saved, () => `The endpoint ${saved.url} ${done}.${rate}`);
       });
   }
 }

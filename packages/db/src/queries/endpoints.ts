@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { HoldReason } from './held-deliveries.ts';
 import type { SealedRow } from './projects.ts';
 
 export type Endpoint = {
@@ -12,6 +13,8 @@ export type Endpoint = {
   enabled: boolean;
   disabledReason: string | null;
   paused: boolean;
+  /** How fast deliveries that were held while it was paused or disabled are let go, per second. */
+  releaseRate: number;
   orderingKey: string | null;
   onDeadLetter: 'continue' | 'hold';
   forwardCredentials: boolean;
@@ -39,11 +42,12 @@ export type EndpointSettings = Pick<
 };
 
 export type EndpointChanges = Partial<
-  EndpointSettings & Pick<Endpoint, 'enabled' | 'disabledReason' | 'paused'>
+  EndpointSettings & Pick<Endpoint, 'enabled' | 'disabledReason' | 'paused' | 'releaseRate'>
 >;
 
 const endpoint = `id, project_id as "projectId", url, event_types as "eventTypes", retry_schedule as "retrySchedule",
-  timeout_ms as "timeoutMs", enabled, disabled_reason as "disabledReason", paused, ordering_key as "orderingKey",
+  timeout_ms as "timeoutMs", enabled, disabled_reason as "disabledReason", paused,
+  release_rate as "releaseRate", ordering_key as "orderingKey",
   on_dead_letter as "onDeadLetter", forward_credentials as "forwardCredentials", sealed_headers is not null as "hasHeaders",
   ca_certificates is not null as "hasCa", sealed_client_certificate is not null as "hasClientCertificate",
   created_at as "createdAt"`;
@@ -63,6 +67,7 @@ const changeColumns: Readonly<Record<keyof EndpointChanges, string>> = {
   enabled: 'enabled',
   disabledReason: 'disabled_reason',
   paused: 'paused',
+  releaseRate: 'release_rate',
 };
 
 /** Commits an endpoint and its signing secret, both or neither. False when there is no such project. */
@@ -100,13 +105,38 @@ export async function addEndpoint(
   return rowCount === 1;
 }
 
+/** An endpoint, and how it fares: what its breaker does, and how many of its deliveries are held for which reason. */
+export type ListedEndpoint = Endpoint & {
+  breaker: {
+    state: 'closed' | 'open' | 'half_open';
+    /** In a row. */
+    failures: number;
+    failingSince: Date | null;
+    /** When one delivery may try it again; null while it is closed. */
+    probeAt: Date | null;
+  };
+  held: Partial<Record<HoldReason, number>>;
+};
+
 /** The endpoints of one project, or of all of them, the oldest first. */
-export async function listEndpoints(pool: pg.Pool, projectId?: string): Promise<Endpoint[]> {
-  const { rows } = await pool.query<Endpoint>(
-    `select ${endpoint} from endpoints where $1::uuid is null or project_id = $1 order by project_id, created_at, id`,
+export async function listEndpoints(pool: pg.Pool, projectId?: string): Promise<ListedEndpoint[]> {
+  const { rows } = await pool.query<Endpoint & ListedEndpoint['breaker'] & Pick<ListedEndpoint, 'held'>>(
+    `select ${endpoint}, coalesce(b.state, 'closed') as state, coalesce(b.failures, 0) as failures,
+       b.failing_since as "failingSince", b.probe_at as "probeAt", coalesce(h.held, '{}') as held
+     from endpoints
+     left join endpoint_breakers b on b.endpoint_id = endpoints.id
+     left join (
+       select endpoint_id, jsonb_object_agg(reason, count) as held
+       from (select endpoint_id, reason, count(*) from held_deliveries group by endpoint_id, reason) as counted
+       group by endpoint_id
+     ) as h on h.endpoint_id = endpoints.id
+     where $1::uuid is null or project_id = $1 order by project_id, created_at, id`,
     [projectId ?? null],
   );
-  return rows;
+  return rows.map(({ state, failures, failingSince, probeAt, ...rest }) => ({
+    ...rest,
+    breaker: { state, failures, failingSince, probeAt: state === 'closed' ? null : probeAt },
+  }));
 }
 
 /** An endpoint with all that a request to it takes, sealed; its active secrets newest first. */

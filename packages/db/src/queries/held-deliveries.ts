@@ -15,58 +15,87 @@ export type HeldDelivery = {
   message: Buffer;
 };
 
+/** What a release publishes. True when it is with the broker. */
+export type PublishHeld = (held: { queue: string; message: Buffer }) => Promise<boolean>;
+
 /**
- * Commits a delivery that waits; a redelivered message holds it once. The last wait counts, and where the delivery's release
- * from the one before is being committed just now, this waits for that: else both would be gone.
+ * Commits deliveries that wait, all or none; a redelivered message holds its delivery once. The last wait counts, and where
+ * the delivery's release from the one before is being committed just now, this waits for that: else both would be gone.
  */
-export async function holdDelivery(pool: pg.Pool, held: HeldDelivery, now: number): Promise<void> {
+export async function holdDeliveries(
+  pool: pg.Pool,
+  held: readonly HeldDelivery[],
+  now: number,
+): Promise<void> {
+  // One statement cannot write a row twice. In the order of their ids: two workers must not wait for each other.
+  const once = [...new Map(held.map((each) => [each.deliveryId, each])).values()].toSorted((a, b) =>
+    a.deliveryId < b.deliveryId ? -1 : 1,
+  );
+  let start = 0;
+  const facts = once.map(({ message, ...each }) => {
+    const fact = { ...each, dueAt: Math.round(each.dueAt), start, length: message.length };
+    start += message.length;
+    return fact;
+  });
   await pool.query(
     `insert into held_deliveries (delivery_id, webhook_log_id, endpoint_id, ordering_key, reason, due_at, held_at, queue, message)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     select "deliveryId", "webhookLogId", "endpointId", "orderingKey", reason, to_timestamp("dueAt" / 1000.0), $3, queue,
+       substring($2::bytea from start + 1 for length)
+     from json_to_recordset($1::json) as h("deliveryId" uuid, "webhookLogId" uuid, "endpointId" uuid, "orderingKey" text,
+       reason hold_reason, "dueAt" bigint, queue text, start int, length int)
      on conflict (delivery_id) do update set ordering_key = excluded.ordering_key, reason = excluded.reason,
        due_at = excluded.due_at, held_at = excluded.held_at, queue = excluded.queue, message = excluded.message`,
-    [
-      held.deliveryId,
-      held.webhookLogId,
-      held.endpointId,
-      held.orderingKey,
-      held.reason,
-      new Date(held.dueAt),
-      new Date(now),
-      held.queue,
-      held.message,
-    ],
+    [JSON.stringify(facts), Buffer.concat(once.map(({ message }) => message)), new Date(now)],
   );
 }
 
+/** A held delivery that may be let go, and the bytes of its message. */
+export type Releasable = { delivery_id: string; bytes: number };
+
+/** Of messages that are in memory at once. */
+const bytesMax = 16 << 20;
+
 /**
- * Takes up to `limit` deliveries that wait for nothing any more (their time has come, or their endpoint is enabled and no
- * longer paused), oldest first, hands them to `publish` and deletes those it answers true for, all in one transaction: a
- * crash between gives the same delivery again, never none. Several workers take different rows. Returns how many.
+ * Takes up to `limit` deliveries whose time has come, the longest due first, hands them to `publish` and deletes those it
+ * answers true for, all in one transaction: a crash between gives the same delivery again, never none. Several workers take
+ * different rows. Returns how many.
  */
-export async function releaseHeld(
+export async function releaseDue(
   pool: pg.Pool,
   options: { now: number; limit: number },
-  publish: (held: { deliveryId: string; queue: string; message: Buffer }) => Promise<boolean>,
+  publish: PublishHeld,
 ): Promise<number> {
   return inTransaction(pool, async (client) => {
-    const { rows } = await client.query<{ delivery_id: string; queue: string; message: Buffer }>(
-      `select h.delivery_id, h.queue, h.message
-       from held_deliveries h left join endpoints e on e.id = h.endpoint_id
-       where (h.reason = 'delay' and h.due_at <= $1)
-         or (h.reason in ('paused', 'disabled') and e.enabled and not e.paused)
-       order by h.due_at limit $2 for update of h skip locked`,
+    const { rows } = await client.query<Releasable>(
+      `select delivery_id, octet_length(message) as bytes from held_deliveries where reason = 'delay' and due_at <= $1
+       order by due_at limit $2 for update skip locked`,
       [new Date(options.now), options.limit],
     );
-    const outcomes = await Promise.all(
-      rows.map((row) => publish({ deliveryId: row.delivery_id, queue: row.queue, message: row.message })),
-    );
-    const released = rows.filter((_, index) => outcomes[index]).map((row) => row.delivery_id);
-    if (released.length > 0) {
-      await client.query('delete from held_deliveries where delivery_id = any($1::uuid[])', [released]);
-    }
-    return released.length;
+    return releaseFirst(client, rows, publish);
   });
+}
+
+/**
+ * Publishes the first of them, as many as memory may hold at once, and deletes those that are with the broker. It waits for
+ * no row, because whoever holds deliveries may wait for its rows. Returns how many.
+ */
+export async function releaseFirst(
+  client: pg.PoolClient,
+  releasable: readonly Releasable[],
+  publish: PublishHeld,
+): Promise<number> {
+  if (releasable.length === 0) return 0;
+  let bytes = 0;
+  const fitting = releasable.filter((each, index) => (bytes += each.bytes) <= bytesMax || index === 0);
+  const { rows } = await client.query<{ delivery_id: string; queue: string; message: Buffer }>(
+    `select h.delivery_id, h.queue, h.message from unnest($1::uuid[]) with ordinality as f (delivery_id, place)
+     join held_deliveries h using (delivery_id) order by place for update of h skip locked`,
+    [fitting.map((each) => each.delivery_id)],
+  );
+  const outcomes = await Promise.all(rows.map((row) => publish({ queue: row.queue, message: row.message })));
+  const released = rows.filter((_, index) => outcomes[index]).map((row) => row.delivery_id);
+  await client.query('delete from held_deliveries where delivery_id = any($1::uuid[])', [released]);
+  return released.length;
 }
 
 /** How many deliveries are held, by reason. */

@@ -1,0 +1,62 @@
+import type { Cache } from '@hqrelay/cache/client';
+import type { Postgres } from '@hqrelay/db/postgres';
+import type { BrokerConnection } from '@hqrelay/queue/connection';
+import type { Publisher } from '@hqrelay/queue/publisher';
+import type { Logger } from '@hqrelay/runtime/logger';
+import type { EndpointGate } from './endpoint-gate.ts';
+import type { Job } from './maintenance.ts';
+import { countWorkers, type Crew } from './maintenance/count-workers.ts';
+import { drainOutbox } from './maintenance/drain-outbox.ts';
+import { drainSpilledAudit } from './maintenance/drain-spilled-audit.ts';
+import { dropExpiredKeys } from './maintenance/drop-expired-keys.ts';
+import { forgetQuietBreakers } from './maintenance/forget-quiet-breakers.ts';
+import { makePartitions } from './maintenance/make-partitions.ts';
+import { measureBacklog, type MeasureBacklogDeps } from './maintenance/measure-backlog.ts';
+import { releaseHeld } from './maintenance/release-held.ts';
+
+export type JobDeps = {
+  postgres: Postgres;
+  cache: Cache;
+  connection: BrokerConnection;
+  publisher: Publisher;
+  gate: EndpointGate;
+  crew: Crew;
+  gauges: MeasureBacklogDeps['gauges'];
+  logger: Logger;
+  now: () => number;
+};
+
+/** All that a worker does beside delivering. */
+export function jobsOf(deps: JobDeps): Job[] {
+  const counted = async (what: string, work: Promise<number>) => {
+    const count = await work;
+    if (count > 0) deps.logger.info({ count }, what);
+  };
+  return [
+    { name: 'release-held', everyMs: 500, run: () => counted('held.released', releaseHeld(deps)) },
+    { name: 'drain-outbox', everyMs: 500, run: () => counted('outbox.drained', drainOutbox(deps)) },
+    {
+      name: 'drain-spilled-audit',
+      everyMs: 1_000,
+      run: () => counted('audit.drained', drainSpilledAudit(deps)),
+    },
+    { name: 'refresh-breakers', everyMs: 1_000, run: () => deps.gate.breakers.refresh() },
+    { name: 'count-workers', everyMs: 2_000, run: () => countWorkers(deps) },
+    { name: 'measure-backlog', everyMs: 5_000, run: () => measureBacklog(deps) },
+    {
+      name: 'make-partitions',
+      everyMs: 600_000,
+      run: () => counted('partitions.made', makePartitions(deps)),
+    },
+    {
+      name: 'drop-expired-keys',
+      everyMs: 600_000,
+      run: () => counted('keys.dropped', dropExpiredKeys(deps)),
+    },
+    {
+      name: 'forget-quiet-breakers',
+      everyMs: 600_000,
+      run: () => counted('breakers.forgotten', forgetQuietBreakers(deps)),
+    },
+  ];
+}

@@ -1,0 +1,171 @@
+import { newId } from '@hqrelay/domain/ids';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { inFlightPerEndpointMax } from '../src/endpoint-gate.ts';
+import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+
+let world: WorkerWorld;
+
+beforeAll(async () => {
+  world = await startWorkerWorld();
+});
+
+afterAll(() => world.close());
+
+afterEach(async () => {
+  world.clock.aheadMs = 0;
+  world.crew.size = 1;
+  await world.sql.query('delete from held_deliveries');
+  await world.sql.query('delete from endpoint_breakers');
+});
+
+async function sendMany(projectId: string, endpointId: string, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId());
+  for (const id of ids) await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
+  return ids;
+}
+
+const breakerOf = async (endpointId: string) => {
+  const { rows } = await world.sql.query('select * from endpoint_breakers where endpoint_id = $1', [
+    endpointId,
+  ]);
+  return rows[0] as { state: string; failures: number; probe_at: Date } | undefined;
+};
+
+const heldFor = async (reason: string) => (await world.held()).filter((row) => row.reason === reason).length;
+
+/** An endpoint whose breaker is open: it has failed ten times over ten seconds. */
+async function openBreaker() {
+  const { projectId, endpoints } = await world.seed({ retry: '1h' });
+  const { id: endpointId, endpoint } = endpoints[0]!;
+  endpoint.answerWith({ statusCode: 503 });
+  await sendMany(projectId, endpointId, 9);
+  await waitFor('nine attempts', () => endpoint.requests.length === 9);
+  await waitFor('the failures to be told', async () => (await breakerOf(endpointId))?.failures === 9);
+  world.clock.aheadMs += 11_000;
+  await sendMany(projectId, endpointId, 1);
+  await waitFor('the breaker to open', async () => (await breakerOf(endpointId))?.state === 'open');
+  await world.gate.breakers.refresh();
+  return { projectId, endpointId, endpoint };
+}
+
+describe('an endpoint that goes on failing', () => {
+  it('gets no more requests: its deliveries are held, and no attempt of theirs is used up', async () => {
+    const { projectId, endpointId, endpoint } = await openBreaker();
+    const ids = await sendMany(projectId, endpointId, 50);
+    await waitFor('all to be held', async () => (await heldFor('breaker')) === 50);
+    expect(endpoint.requests).toHaveLength(10);
+    expect(await world.attemptsOf(ids[0]!)).toEqual([]);
+    // Not one message went back to the broker for them.
+    expect(world.publishedOf(ids[0]!)).toEqual([]);
+    expect(await world.releaseHeld()).toBe(0);
+    expect(world.breakerChanges).toContainEqual([endpointId, 'open']);
+  });
+
+  it('is tried by one delivery when its interval is over, and by the next after twice as long', async () => {
+    const { projectId, endpointId, endpoint } = await openBreaker();
+    await sendMany(projectId, endpointId, 20);
+    await waitFor('all to be held', async () => (await heldFor('breaker')) === 20);
+    world.clock.aheadMs += 5_001;
+    // More come by themselves at that very moment.
+    await sendMany(projectId, endpointId, 20);
+    await world.releaseHeld();
+    await waitFor('the probe', () => endpoint.requests.length === 11);
+    await waitFor('the others to be held', async () => (await heldFor('breaker')) === 39);
+    await waitFor('its failure to be told', async () => (await breakerOf(endpointId))?.state === 'open');
+    const interval = (await breakerOf(endpointId))!.probe_at.getTime() - world.now();
+    expect(interval).toBeGreaterThan(5_000);
+    expect(interval).toBeLessThanOrEqual(10_000);
+    await world.releaseHeld();
+    expect(endpoint.requests).toHaveLength(11);
+  });
+
+  it('gets everything that waited when it is back, without a command', async () => {
+    const { projectId, endpointId, endpoint } = await openBreaker();
+    const ids = await sendMany(projectId, endpointId, 100);
+    await waitFor('all to be held', async () => (await heldFor('breaker')) === 100);
+    endpoint.answerWith({ statusCode: 200 });
+    world.clock.aheadMs += 5_001;
+    await waitFor(
+      'everything to arrive',
+      async () => {
+        await world.releaseHeld();
+        world.clock.aheadMs += 400;
+        return (await world.held()).every(({ reason }) => reason === 'delay');
+      },
+      { timeoutMs: 15_000 },
+    );
+    for (const id of ids)
+      expect(await world.waitForAttempts(id, 1)).toMatchObject([{ attempt_num: 1, status: 'delivered' }]);
+    expect(world.breakerChanges).toContainEqual([endpointId, 'closed']);
+  });
+
+  it('is tried by one worker of several', async () => {
+    const { endpointId } = await openBreaker();
+    world.clock.aheadMs += 5_001;
+    const claims = await Promise.all(
+      [1, 2, 3, 4].map(() => world.gate.breakers.claimProbe(endpointId, 10_000)),
+    );
+    expect(claims.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('does not change what another endpoint gets', async () => {
+    await openBreaker();
+    const { projectId, endpoints } = await world.seed({});
+    const { id, endpoint } = endpoints[0]!;
+    await sendMany(projectId, id, 5);
+    await waitFor('all to arrive', () => endpoint.requests.length === 5);
+  });
+});
+
+describe('an endpoint that fails now and then', () => {
+  it('keeps its breaker closed when successes come between', async () => {
+    const { projectId, endpoints } = await world.seed({ retry: '1h' });
+    const { id: endpointId, endpoint } = endpoints[0]!;
+    endpoint.answerWith((_request, count) => ({ statusCode: count % 5 === 0 ? 200 : 500 }));
+    for (let rounds = 0; rounds < 5; rounds += 1) {
+      await sendMany(projectId, endpointId, 5);
+      await waitFor('the round', () => endpoint.requests.length === (rounds + 1) * 5);
+      world.clock.aheadMs += 11_000;
+    }
+    expect(world.gate.breakers.verdict(endpointId)).toBe('closed');
+  });
+
+  it('is alive when it refuses requests', async () => {
+    const { projectId, endpoints } = await world.seed({ retry: '1h' });
+    const { id: endpointId, endpoint } = endpoints[0]!;
+    endpoint.answerWith({ statusCode: 422 });
+    const ids = await sendMany(projectId, endpointId, 12);
+    world.clock.aheadMs += 11_000;
+    ids.push(...(await sendMany(projectId, endpointId, 12)));
+    await waitFor('all attempts', () => endpoint.requests.length === 24);
+    expect(await breakerOf(endpointId)).toBeUndefined();
+  });
+});
+
+describe('an endpoint that answers slowly', () => {
+  it('has no more in flight than its share of the cap: the rest is held and comes when there is room', async () => {
+    world.crew.size = 16;
+    const share = inFlightPerEndpointMax / 16;
+    const { projectId, endpoints } = await world.seed({ timeoutMs: 30_000 });
+    const { id: endpointId, endpoint } = endpoints[0]!;
+    endpoint.answerWith({ delayMs: 3_000 });
+    const count = share + 44;
+    await sendMany(projectId, endpointId, count);
+    await waitFor('the rest to be held', async () => (await heldFor('breaker')) === count - share);
+    expect(endpoint.requests).toHaveLength(share);
+    expect(await world.releaseHeld()).toBe(0);
+    // It works all the same.
+    expect(await breakerOf(endpointId)).toBeUndefined();
+    endpoint.answerWith({});
+    await waitFor(
+      'all to arrive',
+      async () => {
+        await world.releaseHeld();
+        world.clock.aheadMs += 400;
+        return endpoint.requests.length === count;
+      },
+      { timeoutMs: 15_000 },
+    );
+  });
+});

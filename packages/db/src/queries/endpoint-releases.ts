@@ -1,0 +1,108 @@
+import type pg from 'pg';
+import { inTransaction } from '../in-transaction.ts';
+import { releaseFirst, type PublishHeld, type Releasable } from './held-deliveries.ts';
+
+export type HoldingEndpoint = {
+  endpointId: string;
+  /** Per second. */
+  releaseRate: number;
+};
+
+/** What held an endpoint's deliveries and is over, where the endpoint is enabled and not paused. */
+const heldByEndpoint = "reason in ('paused', 'disabled', 'breaker')";
+
+/** Endpoints that are enabled and not paused, and have deliveries that were held on their account. */
+export async function listHoldingEndpoints(pool: pg.Pool): Promise<HoldingEndpoint[]> {
+  // From endpoint to endpoint in the index, however many deliveries each of them has.
+  const { rows } = await pool.query<HoldingEndpoint>(
+    `with recursive holding as (
+       (select endpoint_id from held_deliveries where ${heldByEndpoint} order by endpoint_id limit 1)
+       union all
+       select (select endpoint_id from held_deliveries where ${heldByEndpoint} and endpoint_id > holding.endpoint_id
+         order by endpoint_id limit 1)
+       from holding where holding.endpoint_id is not null
+     )
+     select e.id as "endpointId", e.release_rate as "releaseRate"
+     from holding join endpoints e on e.id = holding.endpoint_id where e.enabled and not e.paused`,
+  );
+  return rows;
+}
+
+export type ReleaseOptions = HoldingEndpoint & {
+  /** ms since epoch. */
+  now: number;
+  /** One delivery, whatever held it, is to try an endpoint whose breaker is open. */
+  isProbe: boolean;
+  /** Of deliveries that waited for its breaker or for room: how many may go, and how long after the last of them. */
+  breakerMax: number;
+  breakerEveryMs: number;
+  /** At once, of whatever kind. */
+  limit: number;
+};
+
+/** Time in which nothing was let go is made up for, up to this. */
+const catchUpMs = 2_000;
+
+type Candidate = Releasable & { reason: string };
+
+/**
+ * Lets deliveries of one endpoint go, oldest webhook first, in one transaction: those that were held while it was paused or
+ * disabled at its release rate, those that waited for its breaker as far as there is room. One worker at a time; the rate is
+ * that of all together, and outlives them. Returns how many.
+ */
+export async function releaseOfEndpoint(
+  pool: pg.Pool,
+  options: ReleaseOptions,
+  publish: PublishHeld,
+): Promise<number> {
+  const { endpointId, now } = options;
+  return inTransaction(pool, async (client) => {
+    await client.query(
+      `insert into endpoint_releases (endpoint_id, next_at, breaker_released_at) values ($1, $2, 'epoch')
+       on conflict do nothing`,
+      [endpointId, new Date(now)],
+    );
+    const { rows: turns } = await client.query<{ next_at: Date; breaker_released_at: Date }>(
+      'select next_at, breaker_released_at from endpoint_releases where endpoint_id = $1 for update skip locked',
+      [endpointId],
+    );
+    const turn = turns[0];
+    if (!turn) return 0;
+    const intervalMs = 1_000 / options.releaseRate;
+    const from = Math.max(turn.next_at.getTime(), now - catchUpMs);
+    const atRate = Math.max(0, 1 + Math.floor((now - from) / intervalMs));
+    const isBreakersTurn = now - turn.breaker_released_at.getTime() >= options.breakerEveryMs;
+    const breakerMax = isBreakersTurn ? options.breakerMax : 0;
+    const candidates = await oldest(
+      client,
+      options,
+      options.isProbe ? breakerMax : Math.max(atRate, breakerMax),
+    );
+    const ofBreaker = options.isProbe || candidates[0]?.reason === 'breaker';
+    const run = candidates.findIndex(({ reason }) => (reason === 'breaker') !== ofBreaker);
+    const alike = options.isProbe || run === -1 ? candidates : candidates.slice(0, run);
+    const taken = alike.slice(0, ofBreaker ? breakerMax : atRate);
+    if (taken.length === 0) return 0;
+    const released = await releaseFirst(client, taken, publish);
+    const nextAt = ofBreaker ? turn.next_at : new Date(from + Math.ceil(released * intervalMs));
+    await client.query(
+      'update endpoint_releases set next_at = $2, breaker_released_at = $3 where endpoint_id = $1',
+      [endpointId, nextAt, ofBreaker ? new Date(now) : turn.breaker_released_at],
+    );
+    return released;
+  });
+}
+
+async function oldest(
+  client: pg.PoolClient,
+  { endpointId, now, limit }: ReleaseOptions,
+  count: number,
+): Promise<Candidate[]> {
+  if (count === 0) return [];
+  const { rows } = await client.query<Candidate>(
+    `select delivery_id, reason, octet_length(message) as bytes from held_deliveries
+     where endpoint_id = $1 and ${heldByEndpoint} and due_at <= $2 order by webhook_log_id limit $3`,
+    [endpointId, new Date(now), Math.min(count, limit)],
+  );
+  return rows;
+}

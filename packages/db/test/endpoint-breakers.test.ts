@@ -1,0 +1,63 @@
+import { changeBreaker, dropQuietBreakers, readBreakers } from '@hqrelay/db/queries/endpoint-breakers';
+import { afterFailures } from '@hqrelay/domain/breaker';
+import { newId } from '@hqrelay/domain/ids';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+
+let world: World;
+let app: pg.Pool;
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'));
+  app = new pg.Pool({ connectionString: world.databaseUrl, max: 6 });
+});
+
+afterAll(async () => {
+  await app.end();
+  await world.close();
+});
+
+const t0 = Date.now();
+const failedOnce = (since: number) => (before: Parameters<typeof afterFailures>[0]) =>
+  afterFailures(before, { count: 1, since, now: since, probed: false });
+
+describe('what the workers agree on of an endpoint', () => {
+  it('is what was made of it, field by field', async () => {
+    const endpointId = newId();
+    const { before, after } = await changeBreaker(app, endpointId, () =>
+      afterFailures(undefined, { count: 12, since: t0, now: t0 + 20_000, probed: false }),
+    );
+    expect(before).toBeUndefined();
+    expect(after?.state).toBe('open');
+    expect((await readBreakers(app)).get(endpointId)).toEqual(after);
+  });
+
+  it('is changed by one worker after another: no failure of theirs is forgotten', async () => {
+    const endpointId = newId();
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => changeBreaker(app, endpointId, failedOnce(t0 + index))),
+    );
+    expect((await readBreakers(app)).get(endpointId)).toMatchObject({ failures: 20 });
+  });
+
+  it('is forgotten when nothing is to be known', async () => {
+    const endpointId = newId();
+    await changeBreaker(app, endpointId, failedOnce(t0));
+    await changeBreaker(app, endpointId, () => undefined);
+    expect((await readBreakers(app)).has(endpointId)).toBe(false);
+  });
+
+  it('is forgotten after a quiet hour, unless it is open', async () => {
+    const [quiet, open] = [newId(), newId()];
+    await changeBreaker(app, quiet, failedOnce(t0));
+    await changeBreaker(app, open, () =>
+      afterFailures(undefined, { count: 12, since: t0, now: t0 + 20_000, probed: false }),
+    );
+    expect(await dropQuietBreakers(app)).toBe(0);
+    await world.sql.query("update endpoint_breakers set updated_at = now() - interval '61 minutes'");
+    await dropQuietBreakers(app);
+    const known = await readBreakers(app);
+    expect([known.has(quiet), known.has(open)]).toEqual([false, true]);
+  });
+});

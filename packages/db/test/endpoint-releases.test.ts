@@ -1,0 +1,154 @@
+import {
+  listHoldingEndpoints,
+  releaseOfEndpoint,
+  type ReleaseOptions,
+} from '@hqrelay/db/queries/endpoint-releases';
+import { holdDeliveries, type HoldReason } from '@hqrelay/db/queries/held-deliveries';
+import { newId } from '@hqrelay/domain/ids';
+import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+
+let world: World;
+let app: pg.Pool;
+let endpointId: string;
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'));
+  app = new pg.Pool({ connectionString: world.databaseUrl, max: 4 });
+  app.on('error', () => {});
+});
+
+afterAll(async () => {
+  await app.end();
+  await world.close();
+});
+
+beforeEach(async () => {
+  await world.sql.query('delete from held_deliveries');
+  const project = await seedProject(world);
+  ({ id: endpointId } = await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/' }));
+});
+
+const t0 = Date.now();
+
+/** One delivery for each of `ages`, which say how many seconds ago its webhook came. The message says the age. */
+async function hold(reason: HoldReason, ages: readonly number[], dueAt = 0) {
+  const deliveries = ages.map((age) => ({
+    deliveryId: newId(),
+    webhookLogId: newId(t0 - age * 1_000),
+    endpointId,
+    orderingKey: null,
+    reason,
+    dueAt,
+    queue: 'hqrelay.webhooks',
+    message: Buffer.from(String(age)),
+  }));
+  await holdDeliveries(app, deliveries, t0);
+}
+
+const ages = (count: number) => Array.from({ length: count }, (_, index) => count - index);
+
+/** The ages of what was let go, in the order it went. */
+async function released(changes: Partial<ReleaseOptions> = {}): Promise<number[]> {
+  const gone: number[] = [];
+  await releaseOfEndpoint(
+    app,
+    {
+      endpointId,
+      releaseRate: 100,
+      now: t0,
+      isProbe: false,
+      breakerMax: 1_000,
+      breakerEveryMs: 400,
+      limit: 1_000,
+      ...changes,
+    },
+    async ({ message }) => {
+      gone.push(Number(message));
+      return true;
+    },
+  );
+  return gone;
+}
+
+const holding = async () => (await listHoldingEndpoints(app)).map((each) => each.endpointId);
+
+describe('an endpoint that holds deliveries', () => {
+  it.each(['paused', 'disabled', 'breaker'] as const)(
+    'is found (%s) when it is enabled and not paused',
+    async (reason) => {
+      await hold(reason, [1, 2, 3]);
+      await app.query('update endpoints set paused = true, enabled = false where id = $1', [endpointId]);
+      expect(await holding()).toEqual([]);
+      await app.query('update endpoints set enabled = true where id = $1', [endpointId]);
+      expect(await holding()).toEqual([]);
+      await app.query('update endpoints set paused = false where id = $1', [endpointId]);
+      expect(await holding()).toEqual([endpointId]);
+    },
+  );
+
+  it('is found beside others, each once, and not for what waits for a time', async () => {
+    const first = endpointId;
+    await hold('paused', [1, 2]);
+    await hold('breaker', [3]);
+    const project = await seedProject(world);
+    ({ id: endpointId } = await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/' }));
+    const second = endpointId;
+    await hold('breaker', [1, 2, 3]);
+    ({ id: endpointId } = await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/' }));
+    await hold('delay', [1, 2, 3]);
+    expect((await holding()).toSorted()).toEqual([first, second].toSorted());
+  });
+});
+
+describe('what was held while its endpoint was paused', () => {
+  it('goes at the rate of the endpoint, the oldest webhook first', async () => {
+    await hold('paused', ages(500).toReversed());
+    const gone = [...(await released())];
+    expect(gone).toEqual([500]);
+    for (let tick = 1; tick <= 8; tick += 1) gone.push(...(await released({ now: t0 + tick * 500 })));
+    expect(gone).toEqual(ages(500).slice(0, 401));
+  });
+
+  it('goes at one rate, however many workers let it go', async () => {
+    await hold('paused', ages(500));
+    await released();
+    const now = t0 + 1_000;
+    const taken = await Promise.all([released({ now }), released({ now }), released({ now })]);
+    expect(taken.flat().toSorted((a, b) => b - a)).toEqual(ages(500).slice(1, 101));
+  });
+
+  it('is not let go in a flood after workers were away for long', async () => {
+    await hold('paused', ages(500));
+    await released();
+    expect(await released({ now: t0 + 3_600_000 })).toHaveLength(201);
+  });
+
+  it('does not go before the time of its next attempt', async () => {
+    await hold('paused', [2], t0 + 60_000);
+    await hold('paused', [1]);
+    expect(await released()).toEqual([1]);
+    expect(await released({ now: t0 + 60_000 })).toEqual([2]);
+  });
+});
+
+describe('what was held for its breaker', () => {
+  it('goes as far as there is room, and again when that is known', async () => {
+    await hold('breaker', ages(30));
+    expect(await released({ breakerMax: 10 })).toEqual(ages(30).slice(0, 10));
+    expect(await released({ breakerMax: 10, now: t0 + 399 })).toEqual([]);
+    expect(await released({ breakerMax: 10, now: t0 + 400 })).toEqual(ages(30).slice(10, 20));
+    expect(await released({ breakerMax: 0, now: t0 + 800 })).toEqual([]);
+  });
+
+  it('goes one by one while its endpoint is only tried, whatever held it', async () => {
+    await hold('paused', [3, 2]);
+    await hold('breaker', [1]);
+    const probe = { isProbe: true, breakerMax: 1, breakerEveryMs: 5_000 };
+    expect(await released(probe)).toEqual([3]);
+    expect(await released({ ...probe, now: t0 + 4_999 })).toEqual([]);
+    expect(await released({ ...probe, now: t0 + 5_000 })).toEqual([2]);
+  });
+});
