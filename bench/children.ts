@@ -47,7 +47,7 @@ export function startGenerator(): Generator {
   return { run: (order) => ask<GeneratorResult>(order), end };
 }
 
-function createChild(child: ChildProcess): Child {
+export function createChild(child: ChildProcess): Child {
   return {
     ask: <Answer>(message: unknown) => {
       const answer = nextMessage<Answer>(child);
@@ -58,7 +58,7 @@ function createChild(child: ChildProcess): Child {
   };
 }
 
-function nextMessage<Message>(child: ChildProcess): Promise<Message> {
+export function nextMessage<Message>(child: ChildProcess): Promise<Message> {
   return new Promise((resolve, reject) => {
     const ended = (code: number | null) => reject(new Error(`a helper process ended with ${code}`));
     child.once('exit', ended);

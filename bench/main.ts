@@ -10,16 +10,21 @@ import { startChaosServices, type ChaosServices } from '../chaos/services.ts';
 import { startGenerator, startSink } from './children.ts';
 import { createBare, createProduct, type Pipeline, type PipelineName } from './pipelines.ts';
 import { measureRound, type Measured, type RoundOptions } from './round.ts';
+import { measureIsolation } from './isolation/main.ts';
 import { cellsOf, summarize, type Figure } from './summary.ts';
 
 const usage = `npm run bench -- [options]
 
-  --quick   one short round: whether it works, not how fast
-  --write   puts the table into docs/performance.md
+  --isolation    what hanging endpoints, storms and backlogs do to others, instead of throughput
+  --only A,B     some of its scenarios
+  --quick        one short round: whether it works, not how fast
+  --write        puts the table into docs/performance.md
 `;
 
 const { values } = parseArgs({
   options: {
+    isolation: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
     quick: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -31,14 +36,40 @@ const plan = values.quick
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 if (values.help) process.stdout.write(usage);
-else await bench();
+else await withServices(values.isolation ? isolation : throughput);
 
-async function bench(): Promise<void> {
+async function withServices(work: (services: ChaosServices) => Promise<void>): Promise<void> {
   say('Starting private, durable servers …');
   const services = await startChaosServices(say);
   const stopAndExit = (signal: NodeJS.Signals) =>
     void services.stop().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
   process.once('SIGINT', stopAndExit).once('SIGTERM', stopAndExit);
+  try {
+    await work(services);
+  } finally {
+    await services.stop();
+  }
+}
+
+async function isolation(services: ChaosServices): Promise<void> {
+  const only = values.only.split(',').filter((name) => name !== '');
+  const lines = await measureIsolation(services, { only, quick: values.quick, say });
+  const cells = [
+    ['what happens', 'figure', 'measured', 'bound', 'holds'],
+    ...lines.map(({ scenario, figure, value, bound, holds }) => [
+      scenario,
+      figure,
+      value,
+      bound,
+      holds ? 'yes' : 'NO',
+    ]),
+  ];
+  process.stdout.write(`\n${plainTable(cells)}\n`);
+  if (values.write) await replaceTable('docs/performance.md', 'isolation', markdownTable(cells));
+  if (lines.some(({ holds }) => !holds)) process.exitCode = 1;
+}
+
+async function throughput(services: ChaosServices): Promise<void> {
   const sink = await startSink();
   const generator = startGenerator();
   try {
@@ -49,7 +80,6 @@ async function bench(): Promise<void> {
   } finally {
     sink.end();
     generator.end();
-    await services.stop();
   }
 }
 

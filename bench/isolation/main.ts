@@ -1,0 +1,36 @@
+// `npm run bench -- --isolation`: what one endpoint, a storm or a resume does to everybody else's webhooks.
+import { join } from 'node:path';
+import { copyBuiltApps } from '../../chaos/app-tree.ts';
+import type { ChaosServices } from '../../chaos/services.ts';
+import { bulkReplay } from './bulk-replay.ts';
+import { deadEndpoint } from './dead-endpoint.ts';
+import { oneHangs } from './one-hangs.ts';
+import { resume } from './resume.ts';
+import { retryStorm } from './retry-storm.ts';
+import type { Line, Scenario } from './scenario.ts';
+
+const scenarios: Readonly<Record<string, Scenario>> = {
+  'one-hangs': oneHangs,
+  'retry-storm': retryStorm,
+  'bulk-replay': bulkReplay,
+  resume,
+  'dead-endpoint': deadEndpoint,
+};
+
+/** Runs the named scenarios, or all. */
+export async function measureIsolation(
+  services: ChaosServices,
+  { only, quick, say }: { only: readonly string[]; quick: boolean; say: (line: string) => void },
+): Promise<Line[]> {
+  const appFolder = copyBuiltApps(join(services.folder, 'apps'));
+  const lines: Line[] = [];
+  for (const [key, scenario] of Object.entries(scenarios)) {
+    if (only.length > 0 && !only.includes(key)) continue;
+    say(`\n${key}: ${scenario.name}`);
+    const measured = await scenario.run({ services, appFolder, quick, say: (line) => say(`  ${line}`) });
+    for (const { figure, value, bound, holds } of measured)
+      say(`  ${holds ? 'holds' : 'DOES NOT HOLD'}: ${figure}: ${value} (${bound})`);
+    lines.push(...measured);
+  }
+  return lines;
+}

@@ -1,0 +1,130 @@
+import { fork } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import { createApp, type App } from '../../chaos/app.ts';
+import type { ChaosServices } from '../../chaos/services.ts';
+import { trustRedis } from '../../chaos/trust-redis.ts';
+import { createChild, nextMessage } from '../children.ts';
+
+export type Mode = 'answer' | 'fail' | 'hang';
+
+export type Seen = {
+  count: number;
+  latenciesMs: number[];
+  /** ms since epoch, in order of arrival. */
+  arrivals: { at: number; receivedAt: number }[];
+  mostInFlight: number;
+};
+
+export type Target = SeededProject & { url: string; endpointId: string; path: string };
+
+/** A receiver, some workers, and projects with an endpoint each at a sink that keeps the time. */
+export type Site = {
+  world: World;
+  targets: readonly Target[];
+  workers: readonly App[];
+  /** How endpoints answer from now on, by path; all others answer at once. */
+  answer: (modes: Record<string, Mode>) => Promise<void>;
+  /** How much has arrived since the last `take`, by path. */
+  counts: () => Promise<Record<string, number>>;
+  take: () => Promise<Record<string, Seen>>;
+  /** Sends so many webhooks to the targets in turn, at this rate. All of them must be accepted. */
+  send: (targets: readonly Target[], count: number, perSecond: number) => Promise<void>;
+  close: () => Promise<void>;
+};
+
+export type SiteOptions = {
+  services: ChaosServices;
+  /** The copy of what was built. */
+  appFolder: string;
+  targets: number;
+  workers: number;
+  /** The schedule of every endpoint. */
+  retry?: string;
+};
+
+let sites = 0;
+
+export async function createSite(options: SiteOptions): Promise<Site> {
+  const world = await createWorld(options.services.urls);
+  const logFolder = join(options.services.folder, `isolation-${(sites += 1)}`);
+  mkdirSync(logFolder);
+  const sink = fork(join(import.meta.dirname, 'timing-sink.mjs'), { execArgv: [] });
+  const { port } = await nextMessage<{ port: number }>(sink);
+  const atSink = createChild(sink);
+  const load = createChild(fork(join(import.meta.dirname, 'steady-load.mjs'), { execArgv: [] }));
+  const app = (kind: 'receiver' | 'worker', number: number) =>
+    createApp({
+      kind,
+      name: `${kind} ${number}`,
+      from: { kind: 'built', folder: options.appFolder },
+      env: { ...world.env, LOG_LEVEL: 'warn' },
+      logFolder,
+    });
+  const receiver = await app('receiver', 1);
+  const workers = await Promise.all(
+    Array.from({ length: options.workers }, (_, index) => app('worker', index + 1)),
+  );
+  const targets = await Promise.all(
+    Array.from({ length: options.targets }, async (_, index): Promise<Target> => {
+      const project = await seedProject(world);
+      const path = `/${index}`;
+      const { id } = await seedEndpoint(world, project.id, {
+        url: `http://127.0.0.1:${port}${path}`,
+        retry: options.retry ?? '30s,30s,30s',
+      });
+      return {
+        ...project,
+        endpointId: id,
+        path,
+        url: `http://127.0.0.1:${receiver.port}/v1/webhooks/${project.id}`,
+      };
+    }),
+  );
+  await trustRedis(
+    world.redisUrl,
+    targets.map(({ id }) => id),
+  );
+  for (const each of [receiver, ...workers]) each.start();
+  await Promise.all([receiver, ...workers].map((each) => each.untilReady()));
+  return {
+    world,
+    targets,
+    workers,
+    answer: async (modes) => void (await atSink.ask({ modes })),
+    counts: () => atSink.ask({}),
+    take: () => atSink.ask({ take: true }),
+    send: async (to, count, perSecond) => {
+      const order = {
+        targets: to.map(({ url, secret }) => ({ url, secret })),
+        perSecond,
+        count,
+        inFlightMax: 128,
+      };
+      const { refused } = await load.ask<{ refused: number }>(order);
+      if (refused > 0) throw new Error(`${refused} of ${count} webhooks were not accepted`);
+    },
+    close: async () => {
+      atSink.end();
+      load.end();
+      await Promise.all([receiver, ...workers].filter((each) => each.isRunning()).map((each) => each.stop()));
+      await world.close();
+    },
+  };
+}
+
+/** The value below which 95 of 100 lie. */
+export function p95(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Number.NaN;
+}
+
+/** Waits until the sink has seen so many at a path, or for so long. */
+export function arrived(site: Site, path: string, count: number, timeoutMs: number): Promise<unknown> {
+  return waitFor(`${count} at ${path}`, async () => ((await site.counts())[path] ?? 0) >= count, {
+    timeoutMs,
+    everyMs: 100,
+  });
+}

@@ -1,0 +1,57 @@
+// Endpoints, one for each path, that tell how long each webhook took to come: the time it was received is inside its id. A
+// process of its own; told through messages. Prints nothing.
+import { createServer } from 'node:http';
+
+/**
+ * @typedef {'answer' | 'fail' | 'hang'} Mode
+ * @typedef {{ count: number; latenciesMs: number[]; arrivals: { at: number; receivedAt: number }[]; mostInFlight: number }} Seen
+ */
+
+/** @type {Map<string, Mode>} */
+let modes = new Map();
+/** @type {Map<string, Seen>} */
+let seen = new Map();
+/** @type {Map<string, number>} */
+const inFlight = new Map();
+
+/** @param {string} path */
+function seenAt(path) {
+  const known = seen.get(path) ?? { count: 0, latenciesMs: [], arrivals: [], mostInFlight: 0 };
+  seen.set(path, known);
+  return known;
+}
+
+const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+  const path = request.url ?? '';
+  const at = Date.now();
+  const id = String(request.headers['webhook-id']);
+  const receivedAt = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+  const here = seenAt(path);
+  here.count += 1;
+  here.latenciesMs.push(at - receivedAt);
+  here.arrivals.push({ at, receivedAt });
+  const now = (inFlight.get(path) ?? 0) + 1;
+  inFlight.set(path, now);
+  here.mostInFlight = Math.max(here.mostInFlight, now);
+  response.once('close', () => inFlight.set(path, (inFlight.get(path) ?? 1) - 1));
+  request.resume();
+  const mode = modes.get(path) ?? 'answer';
+  if (mode === 'hang') return;
+  response.writeHead(mode === 'fail' ? 503 : 200, { 'content-type': 'text/plain', 'content-length': 2 });
+  response.end('ok');
+});
+
+process.on('message', (/** @type {{ modes?: Record<string, Mode>; take?: boolean }} */ order) => {
+  if (order.modes) modes = new Map(Object.entries(order.modes));
+  const answer = Object.fromEntries(seen);
+  if (order.take) seen = new Map();
+  process.send?.(
+    order.take ? answer : Object.fromEntries([...seen].map(([path, { count }]) => [path, count])),
+  );
+});
+process.once('disconnect', () => process.exit());
+
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  process.send?.({ port: typeof address === 'object' && address ? address.port : 0 });
+});
