@@ -101,9 +101,9 @@ async function deliveredCount(site: Site): Promise<number> {
 /** By the broker's own count of this virtual host. */
 async function published(site: Site): Promise<number> {
   const url = new URL(site.world.rabbitmqUrl);
-  const api = new URL(`/api/vhosts/${url.pathname.slice(1)}`, site.world.rabbitmqManagementUrl);
+  const { origin } = new URL(site.world.rabbitmqManagementUrl);
   const authorization = `Basic ${Buffer.from(`${url.username}:${url.password}`).toString('base64')}`;
-  const answer = await fetch(api, { headers: { authorization } });
+  const answer = await fetch(`${origin}/api/vhosts${url.pathname}`, { headers: { authorization } });
   const vhost = (await answer.json()) as { message_stats?: { publish?: number } };
   return vhost.message_stats?.publish ?? 0;
 }

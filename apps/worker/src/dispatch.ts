@@ -1,13 +1,16 @@
+import { timeOfId } from '@hqrelay/domain/ids';
 import type { Delivered, Verdict } from '@hqrelay/queue/consumer';
 import { decodeMessage, type DeliveryFields, type Message } from '@hqrelay/queue/messages';
 import { deliver, type DeliverDeps } from './deliver.ts';
 import { deliveryOf, firstDelivery, messageOf } from './delivery.ts';
+import type { LiveFirst } from './live-first.ts';
 import type { OneAtATime } from './one-at-a-time.ts';
 import { park, send, workQueueOf } from './outgoing.ts';
 
 export type DispatchDeps = DeliverDeps & {
   /** By delivery: two messages of one never post at once here, and the second asks what the first has recorded. */
   oneAtATime: OneAtATime;
+  liveFirst: LiveFirst;
   onUnreadable: (reason: string) => void;
 };
 
@@ -25,6 +28,7 @@ export async function dispatch(deps: DispatchDeps, { content, redelivered }: Del
   const { envelope } = message;
   if (envelope.delivery) return deliverInTurn(deps, message, envelope.delivery, redelivered);
 
+  if (!redelivered && !envelope.copy) deps.liveFirst.live(timeOfId(envelope.id));
   const [only, ...others] = envelope.endpointIds;
   if (only === undefined) return 'ack';
   if (others.length === 0) return deliverInTurn(deps, message, firstDelivery(envelope, only), redelivered);

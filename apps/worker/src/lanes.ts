@@ -1,14 +1,20 @@
 import type { WorkQueue } from '@hqrelay/queue/topology';
 
-type Lane = { queue: WorkQueue; messagesMax: number; bytesMax: number };
+type Lane = {
+  queue: WorkQueue;
+  /** New webhooks: the others go only as fast as these do not notice. */
+  isLive: boolean;
+  messagesMax: number;
+  bytesMax: number;
+};
 
 const mib = 1 << 20;
 
 /** What a worker has in flight at once. Each lane has its own, so that neither retries nor replays take the live one's place. */
 export const lanes: readonly Lane[] = [
-  { queue: 'hqrelay.webhooks', messagesMax: 2_000, bytesMax: 96 * mib },
-  { queue: 'hqrelay.retries', messagesMax: 600, bytesMax: 48 * mib },
-  { queue: 'hqrelay.replays', messagesMax: 400, bytesMax: 48 * mib },
+  { queue: 'hqrelay.webhooks', isLive: true, messagesMax: 2_000, bytesMax: 96 * mib },
+  { queue: 'hqrelay.retries', isLive: false, messagesMax: 600, bytesMax: 48 * mib },
+  { queue: 'hqrelay.replays', isLive: false, messagesMax: 400, bytesMax: 48 * mib },
 ];
 
 /** All of them together. */

@@ -32,6 +32,7 @@ import { EndpointGate } from './endpoint-gate.ts';
 import { createStoreHeld } from './hold.ts';
 import { jobsOf } from './jobs.ts';
 import { inFlightMax, intakeOf, lanes, slotsTotal } from './lanes.ts';
+import { LiveFirst } from './live-first.ts';
 import { startMaintenance } from './maintenance.ts';
 import type { Crew } from './maintenance/count-workers.ts';
 import { createBacklogGauges } from './maintenance/measure-backlog.ts';
@@ -118,8 +119,10 @@ new Gauge({
   },
 });
 
+const liveFirst = new LiveFirst(Date.now);
 const deps: DispatchDeps = {
   oneAtATime: new OneAtATime(),
+  liveFirst,
   postgres,
   publisher,
   recorder,
@@ -151,7 +154,8 @@ const consumers = lanes.map(
       queue: lane.queue,
       connection: consuming,
       ...intakeOf(lane, config.bodyBytesMax),
-      handle: (message) => dispatch(deps, message),
+      handle: async (message) =>
+        lane.isLive || (await liveFirst.turn()) ? dispatch(deps, message) : 'requeue',
       onError: (error) => logger.error({ err: error, queue: lane.queue }, 'delivery.failed_here'),
     }),
 );
@@ -204,6 +208,7 @@ shutdown.add('stores', async () => {
 });
 shutdown.add('maintenance', () => maintenance.stop());
 shutdown.add('consumers', async () => {
+  liveFirst.stop();
   await Promise.all(consumers.map((each) => each.drain(30_000)));
   // What has not ended by now is given up, and its messages go back.
   sender.abort();

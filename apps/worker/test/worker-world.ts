@@ -22,6 +22,7 @@ import { createWorld } from '@hqrelay/testing/world';
 import { inject } from 'vitest';
 import { EndpointGate } from '../src/endpoint-gate.ts';
 import { createStoreHeld } from '../src/hold.ts';
+import { LiveFirst } from '../src/live-first.ts';
 import { OneAtATime } from '../src/one-at-a-time.ts';
 import { createHistories } from '../src/delivery-histories.ts';
 import { dispatch, type DispatchDeps } from '../src/dispatch.ts';
@@ -102,6 +103,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
   });
   const deps: DispatchDeps = {
     oneAtATime: new OneAtATime(),
+    liveFirst: new LiveFirst(now),
     postgres,
     publisher,
     recorder,

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { afterWindow, initialYieldingRate, type YieldingRate } from './yielding-rate.ts';
+
+const t0 = 1_700_000_040_000;
+
+function after(delays: readonly number[], rate: YieldingRate = initialYieldingRate, from = t0): YieldingRate {
+  return delays.reduce((sum, delayMs, index) => afterWindow(sum, { delayMs, now: from + index * 250 }), rate);
+}
+
+describe('the rate of work that can wait', () => {
+  it('rises while the other work is as quick as ever', () => {
+    expect(after(Array(40).fill(4)).perSecond).toBeGreaterThan(400);
+  });
+
+  it('falls at once when the other work is delayed, and never to nothing', () => {
+    const fast = after(Array(40).fill(4));
+    expect(after([8], fast, t0 + 10_000).perSecond).toBeLessThan(fast.perSecond * 0.75);
+    expect(after(Array(100).fill(50), fast, t0 + 10_000).perSecond).toBe(20);
+  });
+
+  it('does not take a disturbed minute for the way things are', () => {
+    const disturbed = after(Array(400).fill(40), after(Array(8).fill(4)));
+    expect(disturbed.perSecond).toBe(20);
+    expect(after([4, 4, 4, 4], disturbed, t0 + 120_000).perSecond).toBeGreaterThan(20);
+  });
+
+  it('learns that things have become slower for good', () => {
+    let rate = after(Array(8).fill(4));
+    for (let minute = 1; minute <= 11; minute += 1) rate = after([9, 9, 9], rate, t0 + minute * 60_000);
+    expect(rate.perSecond).toBeGreaterThan(20);
+    expect(after([9, 9, 9], rate, t0 + 12 * 60_000).perSecond).toBeGreaterThan(rate.perSecond);
+  });
+});
