@@ -8,7 +8,7 @@ import type { ProjectLookup } from '@hqrelay/projects/project-directory';
 import type { AdmitDeps } from './admit.ts';
 import { admitWebhook } from './admit.ts';
 import type { InboundRequest, IngestResult, VerifiedWebhook } from './inbound-request.ts';
-import { logRowOf } from './log-row.ts';
+import { logRowOf, payloadRowOf } from './log-row.ts';
 import { makeDurable, type MakeDurableDeps } from './make-durable.ts';
 import { verify, type VerifyDeps } from './verify.ts';
 
@@ -116,13 +116,12 @@ function answerSeen(
   }
   if (seen.logRow) {
     // Kept with its bytes: it was signed, so it says something, and nobody else has it.
-    const payload = { payload: webhook.request.body, headers: webhook.headers, query: webhook.request.query };
     const log = {
       ...logRowOf(webhook, 'conflict'),
       reason: 'the same id came with another body',
       duplicateOf: seen.id,
     };
-    deps.note({ kind: 'webhook', log, payload });
+    deps.note({ kind: 'webhook', log, payload: payloadRowOf(webhook) });
   }
   return { kind: 'conflict', id: seen.id };
 }

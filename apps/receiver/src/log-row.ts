@@ -1,4 +1,4 @@
-import type { WebhookLogRow } from '@hqrelay/db/queries/append-audit';
+import type { WebhookLogRow, WebhookPayloadRow } from '@hqrelay/db/queries/append-audit';
 import { idFor, type VerifiedWebhook } from './inbound-request.ts';
 
 /** The facts of a request under an id of its own; `accepted` gives it the webhook's id instead. */
@@ -21,4 +21,14 @@ export function logRowOf(
     remoteAddr: request.remoteAddr,
     correlationId: request.correlationId,
   };
+}
+
+/** What is kept of a webhook's bytes, and of what came with them. */
+export function payloadRowOf({
+  request,
+  headers,
+  credentials,
+}: Pick<VerifiedWebhook, 'request' | 'headers' | 'credentials'>): WebhookPayloadRow {
+  const row = { payload: request.body, headers, query: request.query };
+  return credentials.length > 0 ? { ...row, credentials } : row;
 }

@@ -7,7 +7,7 @@ import type { Publisher, PublishResult } from '@hqrelay/queue/publisher';
 import { workExchange } from '@hqrelay/queue/topology';
 import type { Admitted } from './admit.ts';
 import type { VerifiedWebhook } from './inbound-request.ts';
-import { logRowOf } from './log-row.ts';
+import { logRowOf, payloadRowOf } from './log-row.ts';
 
 export type MakeDurableDeps = {
   publisher: Publisher;
@@ -32,7 +32,7 @@ export async function makeDurable(
 ): Promise<DurableOutcome> {
   const { request, project, headers, credentials } = webhook;
   const log = { ...logRowOf(webhook, 'queued'), id: admitted.id, endpointIds };
-  const payload = { payload: request.body, headers, query: request.query };
+  const payload = payloadRowOf(webhook);
   const message = (copy: boolean) =>
     encodeMessage({
       envelope: {

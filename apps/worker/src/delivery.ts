@@ -41,17 +41,25 @@ export function mayBeRecorded({ redelivered, envelope }: Delivery): boolean {
 
 /** The message of a delivery. Its marks are not handed on: they spoke of the message that it came with. */
 export function messageOf(
-  { envelope, fields, body }: Delivery,
+  delivery: Delivery,
   marks: { copy?: boolean; redelivered?: boolean } = {},
 ): Message {
-  const { copy: _copy, redelivered: _redelivered, ...unmarked } = envelope;
+  const { envelope, fields, body } = delivery;
+  const { copy: _copy, redelivered: _redelivered, putBack, ...unmarked } = envelope;
   return {
     envelope: {
       ...unmarked,
       delivery: fields,
       ...(marks.copy && { copy: true }),
       ...(marks.redelivered && { redelivered: true }),
+      ...(putBack && isSameMessage(delivery) && { putBack }),
     },
     body,
   };
+}
+
+/** No later attempt, and none of several that a webhook was fanned out to. */
+function isSameMessage({ envelope, fields }: Delivery): boolean {
+  const { delivery, endpointIds } = envelope;
+  return delivery ? delivery.attemptNum === fields.attemptNum : endpointIds.length === 1 && fields.attemptNum === 1;
 }

@@ -51,7 +51,7 @@ function deliverInTurn(
 async function fanOut(deps: DispatchDeps, message: Message, redelivered: boolean): Promise<Verdict> {
   const { envelope } = message;
   // After a crash half-way some of these are out already.
-  const copy = redelivered || envelope.copy === true;
+  const copy = redelivered || envelope.redelivered === true || envelope.copy === true;
   const sent = await Promise.all(
     envelope.endpointIds.map((endpointId) => {
       const delivery = deliveryOf(message, firstDelivery(envelope, endpointId), redelivered);

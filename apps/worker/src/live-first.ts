@@ -33,7 +33,7 @@ export class LiveFirst {
     this.#lastLiveAt = now;
     this.#delaysMs.push(now - receivedAt);
     if (now - this.#windowFrom < windowMs || this.#delaysMs.length < samplesMin) return;
-    this.#rate = afterWindow(this.#rate, { delayMs: upperQuartile(this.#delaysMs), now });
+    this.#rate = afterWindow(this.#rate, { delayMs: median(this.#delaysMs), now });
     this.#delaysMs = [];
     this.#windowFrom = now;
   }
@@ -77,6 +77,6 @@ export class LiveFirst {
   }
 }
 
-function upperQuartile(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.75)] ?? 0;
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 }

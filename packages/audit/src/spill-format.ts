@@ -1,4 +1,4 @@
-import type { AuditRow } from '@hqrelay/db/queries/append-audit';
+import type { AuditRow, WebhookPayloadRow } from '@hqrelay/db/queries/append-audit';
 
 /**
  * `[length of the JSON, 32 bit big-endian][rows as JSON, each payload replaced by its length][payloads, one after the
@@ -22,7 +22,7 @@ export function encodeSpill(rows: readonly AuditRow[]): Buffer {
 type SpilledRow =
   | Extract<AuditRow, { kind: 'attempt' }>
   | (Omit<Extract<AuditRow, { kind: 'webhook' }>, 'payload'> & {
-      payload: null | { payload: number; headers: [string, string][]; query: string };
+      payload: null | (Omit<WebhookPayloadRow, 'payload'> & { payload: number });
     });
 
 export type DecodedSpill = { kind: 'spill'; rows: AuditRow[] } | { kind: 'unreadable'; reason: string };

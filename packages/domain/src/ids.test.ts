@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deliveryId, isUuid, newId, timeOfId, uuidv7 } from './ids.ts';
+import { deliveryId, idOfBytes, isUuid, newId, timeOfId, uuidv7 } from './ids.ts';
 
 const rfcTimeMs = 1_645_557_742_000;
 const rfcRandom = Uint8Array.from([0x0c, 0xc3, 0x18, 0xc4, 0xdc, 0x0c, 0x0c, 0x07, 0x39, 0x8f]);
@@ -122,5 +122,13 @@ describe('deliveryId', () => {
     expect(() => deliveryId('x', endpointId)).toThrow(RangeError);
     expect(() => deliveryId(rfcId, '')).toThrow(RangeError);
     expect(() => deliveryId(rfcId, endpointId, '')).toThrow(RangeError);
+  });
+});
+
+describe('idOfBytes', () => {
+  it('is the same for the same bytes, a UUIDv8, and another for others', () => {
+    // The first 16 bytes of SHA-256 of "abc" (FIPS 180-2), with version and variant set.
+    expect(idOfBytes(Buffer.from('abc'))).toBe('ba7816bf-8f01-8fea-8141-40de5dae2223');
+    expect(idOfBytes(Buffer.from('abd'))).not.toBe(idOfBytes(Buffer.from('abc')));
   });
 });

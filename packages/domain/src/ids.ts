@@ -66,6 +66,11 @@ function formatUuid(bytes: Buffer, version: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
+/** An id that the same bytes always have. */
+export function idOfBytes(bytes: Uint8Array): string {
+  return formatUuid(hash('sha256', bytes, 'buffer').subarray(0, 16), 8);
+}
+
 /** The id of one publication of a delivery: the same for every copy of it, so that an outbox keeps one. */
 export function publicationId(deliveryId: string, attemptNum: number, exchange: string): string {
   const digest = hash('sha256', `${deliveryId} ${attemptNum} ${exchange}`, 'buffer');

@@ -5,13 +5,14 @@ export type YieldingRate = {
   lowestByMinute: readonly { minute: number; delayMs: number }[];
 };
 
-const leastPerSecond = 20;
+/** So much gets through always: what can wait must not wait for ever. */
+const leastPerSecond = 200;
 const mostPerSecond = 5_000;
-const firstPerSecond = 100;
+const firstPerSecond = 250;
 const minutesKept = 10;
 /** A delay above this many times the undisturbed one, and a little, is a disturbance. */
-const disturbedFactor = 1.15;
-const disturbedSlackMs = 0.5;
+const disturbedFactor = 1.3;
+const disturbedSlackMs = 1.5;
 const slowDownBy = 0.7;
 /** Of the rate, each time nothing was disturbed. */
 const speedUpBy = 1.04;

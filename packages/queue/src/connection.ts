@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { connect, type Channel, type ChannelModel } from 'amqplib';
+import { connect, type Channel, type ChannelModel, type GetMessage } from 'amqplib';
 import { assertTopology, workQueues } from './topology.ts';
 import { corkWrites } from './cork-writes.ts';
 
@@ -112,16 +112,35 @@ export class BrokerConnection {
    * What `handle` throws ends it, and that message stays in the queue. Returns how many were taken.
    */
   async pull(queue: string, handle: (content: Buffer) => Promise<void>): Promise<number> {
+    return this.pullBatches(queue, { messagesMax: 1, bytesMax: 1 }, async (contents) => {
+      for (const content of contents) await handle(content);
+      return contents.map(() => true);
+    });
+  }
+
+  /**
+   * Takes the messages of a queue in batches, of which the last message may go over `bytesMax`, until the queue is empty, and
+   * acknowledges those that `handle` answers true for. The others go back to the queue at the end, and so does a batch for
+   * which it throws, which ends it. Returns how many were acknowledged.
+   */
+  async pullBatches(
+    queue: string,
+    limits: { messagesMax: number; bytesMax: number },
+    handle: (contents: readonly Buffer[]) => Promise<readonly boolean[]>,
+  ): Promise<number> {
     const model = this.#model;
     if (!model) throw new Error('not connected');
     const channel = await within(2_000, model.createChannel());
     channel.on('error', () => {});
     try {
-      for (let taken = 0; ; taken += 1) {
-        const message = await within(5_000, channel.get(queue));
-        if (!message) return taken;
-        await handle(message.content);
-        channel.ack(message);
+      for (let taken = 0; ;) {
+        const messages = await getBatch(channel, queue, limits);
+        if (messages.length === 0) return taken;
+        const done = await handle(messages.map(({ content }) => content));
+        for (const message of messages.filter((_, index) => done[index])) {
+          channel.ack(message);
+          taken += 1;
+        }
       }
     } finally {
       // Never answered when the connection breaks meanwhile.
@@ -219,6 +238,21 @@ export class BrokerConnection {
     this.#state = state;
     this.#options.onChange(state, reason);
   }
+}
+
+async function getBatch(
+  channel: Channel,
+  queue: string,
+  { messagesMax, bytesMax }: { messagesMax: number; bytesMax: number },
+): Promise<GetMessage[]> {
+  const messages: GetMessage[] = [];
+  for (let bytes = 0; messages.length < messagesMax && bytes < bytesMax;) {
+    const message = await within(5_000, channel.get(queue));
+    if (!message) break;
+    messages.push(message);
+    bytes += message.content.length;
+  }
+  return messages;
 }
 
 /** The broker's own default would notice a dead peer after two minutes. */

@@ -36,6 +36,8 @@ const envelope = z.object({
   copy: z.boolean().optional(),
   /** Whoever had it before may have died after recording the attempt: this message goes on from there, where a copy ends. */
   redelivered: z.boolean().optional(),
+  /** Workers gave it back up to the broker's limit once, and it was put back: the second time it is a dead letter. */
+  putBack: z.boolean().optional(),
   /** Absent while the webhook is still to be fanned out. */
   delivery: delivery.optional(),
 });

@@ -203,4 +203,25 @@ describe('pulling a queue', () => {
     expect(rest).toEqual(['b', 'c']);
     expect(count).toBe(2);
   });
+
+  it('in batches takes no more at once than it is told, and leaves what was not done', async () => {
+    await send('hqrelay.webhooks', 'a', 'bb', 'c', 'd', 'e');
+    const batches: string[][] = [];
+    const pulling = (limits: { messagesMax: number; bytesMax: number }) =>
+      publishing.pullBatches('hqrelay.webhooks', limits, async (contents) => {
+        const texts = contents.map((content) => content.toString());
+        batches.push(texts);
+        return texts.map((text) => text !== 'c');
+      });
+    expect(await pulling({ messagesMax: 2, bytesMax: 100 })).toBe(4);
+    expect(batches).toEqual([['a', 'bb'], ['c', 'd'], ['e']]);
+
+    await send('hqrelay.webhooks', 'ff', 'g');
+    batches.length = 0;
+    expect(await pulling({ messagesMax: 100, bytesMax: 2 })).toBe(2);
+    expect(batches.flat().toSorted()).toEqual(['c', 'ff', 'g']);
+    expect(batches.every((texts) => texts.length <= 2)).toBe(true);
+
+    expect(await publishing.pull('hqrelay.webhooks', async () => {})).toBe(1);
+  });
 });

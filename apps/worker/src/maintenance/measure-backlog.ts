@@ -1,4 +1,5 @@
 import type { Postgres } from '@hqrelay/db/postgres';
+import { countOpenDeadLetters } from '@hqrelay/db/queries/dead-letters';
 import { countHeld } from '@hqrelay/db/queries/held-deliveries';
 import { countOutbox } from '@hqrelay/db/queries/outbox';
 import { delayLadder } from '@hqrelay/domain/retry-schedule';
@@ -25,7 +26,7 @@ export function createBacklogGauges(registry: Registry) {
     outboxDepth: gauge('hqrelay_outbox_depth', 'Messages that wait for the broker to come back'),
     deadLetters: gauge(
       'hqrelay_dead_letters',
-      'Deliveries that used up their schedule and were not replayed',
+      'Deliveries that are dead and were not replayed, and what their queue still has',
     ),
   };
 }
@@ -37,14 +38,13 @@ export type MeasureBacklogDeps = {
 };
 
 export async function measureBacklog({ postgres, connection, gauges }: MeasureBacklogDeps): Promise<void> {
-  if (connection.state === 'up') {
-    const depths = await connection.queueDepths(queues);
-    for (const [queue, depth] of depths) gauges.queueDepth.set({ queue }, depth);
-    gauges.deadLetters.set(depths.get(deadLetterQueue) ?? 0);
-  }
-  if (postgres.isUp) {
-    const held = await countHeld(postgres.pool);
-    for (const reason of holdReasons) gauges.held.set({ reason }, held.get(reason) ?? 0);
-    gauges.outboxDepth.set(await countOutbox(postgres.pool));
-  }
+  const depths = connection.state === 'up' ? await connection.queueDepths(queues) : undefined;
+  for (const [queue, depth] of depths ?? []) gauges.queueDepth.set({ queue }, depth);
+  if (!postgres.isUp) return;
+  const held = await countHeld(postgres.pool);
+  for (const reason of holdReasons) gauges.held.set({ reason }, held.get(reason) ?? 0);
+  gauges.outboxDepth.set(await countOutbox(postgres.pool));
+  // On their way from the queue to the table they must not seem to be fewer: without the one, the last count of both stands.
+  if (!depths) return;
+  gauges.deadLetters.set((depths.get(deadLetterQueue) ?? 0) + (await countOpenDeadLetters(postgres.pool)));
 }

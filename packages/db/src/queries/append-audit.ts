@@ -1,3 +1,4 @@
+import type { CredentialPlace } from '@hqrelay/domain/forwarded-credentials';
 import { timeOfId } from '@hqrelay/domain/ids';
 import type pg from 'pg';
 
@@ -21,6 +22,8 @@ export type WebhookPayloadRow = {
   payload: Buffer;
   headers: readonly (readonly [string, string])[];
   query: string;
+  /** Where secrets of the project stood in credential headers, for a replay that puts them back. */
+  credentials?: readonly CredentialPlace[];
 };
 
 export type DeliveryAttemptRow = {
@@ -61,7 +64,7 @@ const insertWebhooks = `
 with batch as materialized (
   select * from json_to_recordset($1::json) as r(id uuid, "projectId" uuid, "webhookId" text, "eventType" text, status webhook_status,
     reason text, "endpointIds" uuid[], "duplicateOf" uuid, "payloadSha256" text, "payloadBytes" int, "remoteAddr" text,
-    "correlationId" text, "receivedAt" bigint, "payloadStart" int, "payloadLength" int, headers jsonb, query text,
+    "correlationId" text, "receivedAt" bigint, "payloadStart" int, "payloadLength" int, headers jsonb, query text, credentials jsonb,
     "outboxId" uuid, exchange text, "routingKey" text, "messageStart" int, "messageLength" int, place int)
 ), messages as (
   insert into outbox (id, exchange, routing_key, message, created_at)
@@ -69,8 +72,9 @@ with batch as materialized (
   from batch where "outboxId" is not null order by place
   on conflict do nothing
 ), payloads as (
-  insert into webhook_payloads (id, payload, headers, query, received_at)
-  select id, substring($2::bytea from "payloadStart" + 1 for "payloadLength"), headers, query, to_timestamp("receivedAt" / 1000.0)
+  insert into webhook_payloads (id, payload, headers, query, credentials, received_at)
+  select id, substring($2::bytea from "payloadStart" + 1 for "payloadLength"), headers, query, credentials,
+    to_timestamp("receivedAt" / 1000.0)
   from batch where "payloadStart" is not null
   on conflict do nothing
 )
@@ -126,6 +130,7 @@ async function appendWebhooks(
       ...(payload && {
         headers: payload.headers,
         query: payload.query,
+        credentials: payload.credentials,
         payloadStart: place(payload.payload),
         payloadLength: payload.payload.length,
       }),
