@@ -32,8 +32,14 @@ export function jobsOf(deps: JobDeps): Job[] {
     const count = await work;
     if (count > 0) deps.logger.info({ count }, what);
   };
+  // A few at a time while some go, as a burst of them would be noticed by everybody else.
+  const release = async () => {
+    const count = await releaseHeld(deps);
+    if (count > 0) deps.logger.debug({ count }, 'held.released');
+    return count > 0 ? 100 : undefined;
+  };
   return [
-    { name: 'release-held', everyMs: 500, run: () => counted('held.released', releaseHeld(deps)) },
+    { name: 'release-held', everyMs: 500, run: release },
     { name: 'drain-outbox', everyMs: 500, run: () => counted('outbox.drained', drainOutbox(deps)) },
     {
       name: 'drain-spilled-audit',

@@ -3,12 +3,13 @@ import type { Logger } from '@hqrelay/runtime/logger';
 export type Job = {
   name: string;
   everyMs: number;
-  run: () => Promise<void>;
+  /** What it answers, if anything, is how soon it is to run again this time, ms. */
+  run: () => Promise<number | void>;
 };
 
 export type Maintenance = { stop: () => Promise<void> };
 
-/** Runs each job again `everyMs` after it ended, so that none overlaps itself. A job that fails says so and comes again. */
+/** Runs each job again some time after it ended, so that none overlaps itself. A job that fails says so and comes again. */
 export function startMaintenance(jobs: readonly Job[], logger: Logger): Maintenance {
   const stops = jobs.map((job) => repeat(job, logger));
   return { stop: async () => void (await Promise.all(stops.map((stop) => stop()))) };
@@ -18,14 +19,14 @@ function repeat(job: Job, logger: Logger): () => Promise<void> {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
-  const schedule = () => {
-    if (!stopped) timer = setTimeout(start, job.everyMs);
+  const schedule = (afterMs: number) => {
+    if (!stopped) timer = setTimeout(start, afterMs);
   };
   const start = () => {
     running = job
       .run()
       .catch((error: unknown) => logger.warn({ err: error, job: job.name }, 'job.failed'))
-      .finally(schedule);
+      .then((afterMs) => schedule(afterMs ?? job.everyMs));
   };
   start();
   return () => {
