@@ -23,6 +23,8 @@ export type Endpoint = {
   /** Stops listening and cuts every connection; `open` listens on the same port again. */
   shut: () => Promise<void>;
   open: () => Promise<void>;
+  /** Takes requests and does not answer them, until it is told otherwise. */
+  hang: (isHanging: boolean) => void;
 };
 
 /** The customer's side: counts what arrives and answers as it is told. */
@@ -31,6 +33,7 @@ export async function startEndpoint(name: string, how: HowToAnswer): Promise<End
   const sockets = new Set<Socket>();
   let inFlight = 0;
   let cut = 0;
+  let hangs = false;
 
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     request.resume();
@@ -48,7 +51,7 @@ export async function startEndpoint(name: string, how: HowToAnswer): Promise<End
         inFlight -= 1;
         if (arrival.answered === undefined) cut += 1;
       });
-      answer(response, arrival, how(webhookId, arrival.attemptNum));
+      if (!hangs) answer(response, arrival, how(webhookId, arrival.attemptNum));
     });
   });
   server.on('connection', (socket) => {
@@ -75,6 +78,7 @@ export async function startEndpoint(name: string, how: HowToAnswer): Promise<End
     inFlight: () => inFlight,
     cut: () => cut,
     open,
+    hang: (isHanging) => (hangs = isHanging),
     shut: async () => {
       if (!server.listening) return;
       const closed = new Promise((resolve) => server.close(resolve));

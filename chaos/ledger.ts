@@ -46,11 +46,15 @@ function addSpilled(ledger: Ledger, row: AuditRow): void {
   if (status !== 'failed') ledger.states.set(key, status);
 }
 
-/** Deliveries that came to an end or are held, and what waits outside the broker: cheap enough to be asked often. */
+/**
+ * Deliveries that came to an end or are held for longer than a row takes, and what waits outside the broker: cheap enough to
+ * be asked often.
+ */
 export async function readProgress({ sql }: World): Promise<{ settled: number; outbox: number }> {
   const { rows } = await sql.query<{ settled: number; outbox: number }>(
     `select (select count(distinct delivery_id)::int from delivery_attempts where status in ('delivered', 'dead_lettered'))
-          + (select count(*)::int from held_deliveries) as settled,
+          + (select count(*)::int from held_deliveries h join endpoints e on e.id = h.endpoint_id
+             where h.reason = 'delay' or e.paused or not e.enabled) as settled,
        (select count(*)::int from outbox) as outbox`,
   );
   return rows[0] as { settled: number; outbox: number };

@@ -19,6 +19,8 @@ export type Row = {
   /** Whether some deliveries use up their schedule and some are held; not where that would outlast the row. */
   everyEnd?: boolean;
   perSecond?: number;
+  /** The whole row, ms, where that is more than others need. */
+  withinMs?: number;
   /** Whether the relay may answer 503; without it, more than a few are a defect. */
   mayRefuse?: boolean;
   /** What else must hold: says what does not. */

@@ -1,7 +1,11 @@
 import type { Row } from './row.ts';
 import { blackHoles } from './rows/black-holes.ts';
 import { endpointDown } from './rows/endpoint-down.ts';
+import { endpointDownLong } from './rows/endpoint-down-long.ts';
+import { endpointFlapping } from './rows/endpoint-flapping.ts';
+import { endpointHanging } from './rows/endpoint-hanging.ts';
 import { everythingStopped } from './rows/everything-stopped.ts';
+import { pauseResumeKills } from './rows/pause-resume-kills.ts';
 import { postgresStopped } from './rows/postgres-stopped.ts';
 import { rabbitmqAlarm } from './rows/rabbitmq-alarm.ts';
 import { rabbitmqAndPostgresStopped } from './rows/rabbitmq-and-postgres-stopped.ts';
@@ -27,5 +31,9 @@ export const rows: readonly Row[] = [
   everythingStopped,
   ...blackHoles,
   endpointDown,
+  endpointDownLong,
+  endpointHanging,
+  endpointFlapping,
+  pauseResumeKills,
   sigterm,
 ];

@@ -45,7 +45,7 @@ const closingMs = 6_000;
 export async function runRow(row: Row, options: RunOptions): Promise<RowResult> {
   const startedAt = performance.now();
   const size = options.brief ? 'brief' : 'whole';
-  const deadline = startedAt + options.withinMs;
+  const deadline = startedAt + (row.withinMs ?? options.withinMs);
   const logFolder = join(options.services.folder, `${row.name}-${Math.round(startedAt)}`);
   mkdirSync(logFolder);
   const site = await createSite({

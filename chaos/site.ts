@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import { announceProjectChange } from '@hqrelay/cache/project-config';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { createWorld, type World } from '@hqrelay/testing/world';
+import { Redis } from 'ioredis';
 import { createApp, type App, type AppKind, type AppSource } from './app.ts';
 import { startBlackHole, type BlackHole } from './black-hole.ts';
 import { startEndpoint, type Endpoint, type HowToAnswer } from './endpoint.ts';
@@ -24,6 +26,8 @@ export type Site = {
   endpoints: ReadonlyMap<string, Endpoint>;
   /** By name. */
   endpoint: (name: EndpointName) => Endpoint;
+  /** As the command line changes it: committed, and announced. */
+  changeEndpoint: (name: EndpointName, changes: string) => Promise<void>;
   server: (name: ServiceName) => RunningServer;
   /** Between the apps and the services that the row named. */
   blackHole: (name: ServiceName) => BlackHole;
@@ -135,6 +139,16 @@ export async function createSite(options: SiteOptions): Promise<Site> {
         const found = [...endpoints.values()].find((each) => each.name === name);
         if (!found) throw new Error(`no endpoint ${name} at this site`);
         return found;
+      },
+      changeEndpoint: async (name, changes) => {
+        const id = [...endpoints].find(([, each]) => each.name === name)?.[0];
+        const { rows } = await world.sql.query<{ projectId: string }>(
+          `update endpoints set ${changes} where id = $1 returning project_id as "projectId"`,
+          [id],
+        );
+        const redis = new Redis(world.redisUrl);
+        for (const { projectId } of rows) await announceProjectChange(redis, projectId);
+        redis.disconnect();
       },
       server: services.server,
       blackHole: (name) => {

@@ -1,0 +1,25 @@
+import type { Row } from '../row.ts';
+
+/** Never away for long, and never there for long. */
+export const endpointFlapping: Row = {
+  name: 'endpoint-flapping',
+  fault: 'an endpoint is there for 2 s and away for 3 s, six times',
+  duplicatesBecause: 'an endpoint that goes away may have taken a delivery whose answer never came',
+  hit: ({ cut }) => (cut > 0 ? `${cut} deliveries were cut` : undefined),
+  withinMs: 90_000,
+  run: async ({ endpoint }, stage) => {
+    const alone = endpoint('alone');
+    for (let times = 0; times < 6; times += 1) {
+      await stage.fault(
+        'an endpoint is shut',
+        async () => {
+          await alone.shut();
+          await stage.wait(3_000);
+          await alone.open();
+        },
+        { inFlight: () => alone.inFlight() > 0 },
+      );
+      await stage.wait(2_000);
+    }
+  },
+};

@@ -1,0 +1,39 @@
+import type { Row } from '../row.ts';
+
+/** What a pause holds outlasts whatever dies meanwhile, and what a resume lets go is let go once. */
+export const pauseResumeKills: Row = {
+  name: 'pause-resume-kills',
+  fault:
+    'an endpoint is paused for 10 s while each worker is killed (`kill -9`) and RabbitMQ and Postgres are killed and started again; then resumed, while each worker is killed again',
+  duplicatesBecause: 'a killed worker had posted and not yet acknowledged',
+  mayRefuse: true,
+  p99MsMax: 1_000,
+  hit: ({ cut, faults }) => (faults.length === 2 ? `${cut} deliveries were cut` : undefined),
+  withinMs: 100_000,
+  run: async (site, stage) => {
+    const { workers } = site;
+    const killEach = async () => {
+      for (const worker of workers) {
+        await worker.kill();
+        await stage.wait(200);
+        worker.start();
+        await worker.untilReady();
+      }
+    };
+    await stage.fault('an endpoint is paused, and all that holds its deliveries is killed', async () => {
+      await site.changeEndpoint('alone', 'paused = true');
+      await stage.wait(2_000);
+      await killEach();
+      for (const name of ['rabbitmq', 'postgres'] as const) {
+        await site.server(name).kill();
+        await site.server(name).start();
+      }
+      await stage.wait(3_000);
+    });
+    await stage.fault('it is resumed, and each worker is killed', async () => {
+      await site.changeEndpoint('alone', 'paused = false, release_rate = 50');
+      await stage.wait(1_000);
+      await killEach();
+    });
+  },
+};
