@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LiveFirst } from './live-first.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 1_700_000_040_000 });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** How many of the turns asked for have come. */
+function ask(liveFirst: LiveFirst, count: number): { come: number; refused: number } {
+  const turns = { come: 0, refused: 0 };
+  for (let asked = 0; asked < count; asked += 1) {
+    void liveFirst.turn().then((isTurn) => {
+      if (isTurn) turns.come += 1;
+      else turns.refused += 1;
+    });
+  }
+  return turns;
+}
+
+/** A second of new webhooks, 40 of them, that took so long to be worked on. */
+async function liveSecond(liveFirst: LiveFirst, delayMs: number): Promise<void> {
+  for (let each = 0; each < 40; each += 1) {
+    liveFirst.live(Date.now() - delayMs);
+    await vi.advanceTimersByTimeAsync(25);
+  }
+}
+
+describe('a retry', () => {
+  it('goes at once while no new webhook comes', async () => {
+    const turns = ask(new LiveFirst(Date.now), 10_000);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(turns.come).toBe(10_000);
+  });
+
+  it('waits for its turn beside new webhooks: a few at a time, never a burst', async () => {
+    const liveFirst = new LiveFirst(Date.now);
+    await liveSecond(liveFirst, 4);
+    const turns = ask(liveFirst, 10_000);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(turns.come).toBeGreaterThan(15);
+    expect(turns.come).toBeLessThan(60);
+  });
+
+  it('waits longer when new webhooks take longer than they did, and is not forgotten', async () => {
+    const liveFirst = new LiveFirst(Date.now);
+    for (let seconds = 0; seconds < 10; seconds += 1) await liveSecond(liveFirst, 4);
+    const quick = ask(liveFirst, 10_000);
+    await liveSecond(liveFirst, 4);
+    const before = quick.come;
+    for (let seconds = 0; seconds < 5; seconds += 1) await liveSecond(liveFirst, 20);
+    const slowFrom = quick.come;
+    await liveSecond(liveFirst, 20);
+    expect(quick.come - slowFrom).toBeLessThan(before / 2);
+    expect(quick.come - slowFrom).toBeGreaterThan(100);
+  });
+
+  it('that waited goes when new webhooks have stopped', async () => {
+    const liveFirst = new LiveFirst(Date.now);
+    await liveSecond(liveFirst, 4);
+    const turns = ask(liveFirst, 10_000);
+    await vi.advanceTimersByTimeAsync(5_100);
+    expect(turns.come).toBe(10_000);
+  });
+
+  it('is given back when the worker stops', async () => {
+    const liveFirst = new LiveFirst(Date.now);
+    await liveSecond(liveFirst, 4);
+    const turns = ask(liveFirst, 1_000);
+    liveFirst.stop();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(turns.refused).toBe(1_000);
+    expect(await liveFirst.turn()).toBe(false);
+  });
+});
