@@ -73,7 +73,8 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
     bytes: delivery.body.length,
     timeoutMs: attemptTimeoutMs(endpoint),
   });
-  if (!pass) return sent(hold(deps, delivery, 'breaker', fields.notBefore));
+  if (pass === 'stopped') return 'requeue';
+  if (pass === 'shut') return sent(hold(deps, delivery, 'breaker', fields.notBefore));
   let sign: Sign = 'none';
   const attemptedAt = deps.now();
   let exchange: HttpExchange;

@@ -30,6 +30,7 @@ export class EndpointGate {
   readonly #slots: EndpointSlots;
   readonly #now: () => number;
   readonly #workers: () => number;
+  #isStopped = false;
 
   constructor({ workers, slotsTotal, ...breakers }: EndpointGateOptions) {
     this.breakers = new EndpointBreakers(breakers);
@@ -47,17 +48,23 @@ export class EndpointGate {
     return this.breakers.verdict(endpointId) === 'open';
   }
 
-  /** Undefined: the delivery is to be held. Waits a second at most, and for the breaker's word where it is open. */
+  /** The worker stops: whoever waits is to give its message back. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#slots.stop();
+  }
+
+  /** `shut`: the delivery is to be held. Waits a second at most, and for the breaker's word where it is open. */
   async enter(
     endpointId: string,
     { bytes, timeoutMs }: { bytes: number; timeoutMs: number },
-  ): Promise<Pass | undefined> {
+  ): Promise<Pass | 'shut' | 'stopped'> {
     const slots = slotsOf(bytes);
-    if (!(await this.#slots.take(endpointId, slots))) return undefined;
+    if (!(await this.#slots.take(endpointId, slots))) return this.#isStopped ? 'stopped' : 'shut';
     const probed = this.breakers.verdict(endpointId) !== 'closed';
     if (probed && !(await this.#mayProbe(endpointId, timeoutMs))) {
       this.#slots.free(endpointId, slots);
-      return undefined;
+      return 'shut';
     }
     const startedAt = this.#now();
     return {

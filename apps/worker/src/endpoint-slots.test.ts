@@ -80,6 +80,15 @@ describe('the slots of an endpoint', () => {
     expect(await second).toBe(true);
   });
 
+  it('are waited for by nobody when the worker stops', async () => {
+    const all = slots();
+    await takenAtOnce(all, 'a', 4);
+    const waiting = all.take('a', 1);
+    all.stop();
+    expect(await waiting).toBe(false);
+    expect(await all.take('a', 1)).toBe(false);
+  });
+
   it('are all free again when everybody has left', async () => {
     const all = slots({ perEndpoint: 50, total: 50 });
     for (let rounds = 0; rounds < 3; rounds += 1) {

@@ -35,6 +35,7 @@ export class EndpointSlots {
   readonly #options: EndpointSlotsOptions;
   readonly #endpoints = new Map<string, Endpoint>();
   #taken = 0;
+  #isStopped = false;
 
   constructor(options: EndpointSlotsOptions) {
     this.#options = options;
@@ -48,11 +49,20 @@ export class EndpointSlots {
       this.#give(endpoint, slots);
       return Promise.resolve(true);
     }
-    if (endpoint.isCongested) return Promise.resolve(false);
+    if (endpoint.isCongested || this.#isStopped) return Promise.resolve(false);
     return new Promise((resolve) => {
       endpoint.waiting.push({ slots, until: performance.now() + this.#options.waitMs, resolve });
       endpoint.giveUp ??= setTimeout(() => this.#giveUp(endpointId, endpoint), this.#options.waitMs);
     });
+  }
+
+  /** Nobody waits any more. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const endpoint of this.#endpoints.values()) {
+      clearTimeout(endpoint.giveUp);
+      for (const { resolve } of endpoint.waiting.splice(0)) resolve(false);
+    }
   }
 
   free(endpointId: string, slots: number): void {

@@ -12,7 +12,7 @@ const mib = 1 << 20;
 
 /** What a worker has in flight at once. Each lane has its own, so that neither retries nor replays take the live one's place. */
 export const lanes: readonly Lane[] = [
-  { queue: 'hqrelay.webhooks', isLive: true, messagesMax: 2_000, bytesMax: 96 * mib },
+  { queue: 'hqrelay.webhooks', isLive: true, messagesMax: 2_500, bytesMax: 96 * mib },
   { queue: 'hqrelay.retries', isLive: false, messagesMax: 600, bytesMax: 48 * mib },
   { queue: 'hqrelay.replays', isLive: false, messagesMax: 400, bytesMax: 48 * mib },
 ];
@@ -24,7 +24,7 @@ export const inFlightMax = lanes.reduce((sum, { messagesMax }) => sum + messages
  * What all endpoints may have in flight together: less than the live lane alone holds, so that messages of endpoints that
  * answer still come in while others hang.
  */
-export const slotsTotal = 1_500;
+export const slotsTotal = 2_000;
 
 /** What a message has beside the webhook's body; the headers of a request are 16 KiB at most. */
 const envelopeBytesMax = 65_536;

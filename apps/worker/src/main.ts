@@ -209,6 +209,7 @@ shutdown.add('stores', async () => {
 shutdown.add('maintenance', () => maintenance.stop());
 shutdown.add('consumers', async () => {
   liveFirst.stop();
+  gate.stop();
   await Promise.all(consumers.map((each) => each.drain(30_000)));
   // What has not ended by now is given up, and its messages go back.
   sender.abort();

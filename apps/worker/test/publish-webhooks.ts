@@ -6,10 +6,12 @@ import { workExchange } from '@hqrelay/queue/topology';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { workQueueOf } from '../src/outgoing.ts';
 
-/** Publishes webhooks as the receiver does, without their rows. */
+export type Target = { projectId: string; endpointId: string };
+
+/** Publishes webhooks as the receiver does, without their rows, to the endpoints in turn. */
 export async function publishWebhooks(
   rabbitmqUrl: string,
-  { projectId, endpointId }: { projectId: string; endpointId: string },
+  targets: readonly Target[],
   { count, bytes, lane = 'live' }: { count: number; bytes: number; lane?: DeliveryFields['lane'] },
 ): Promise<string[]> {
   const connection = new BrokerConnection({ urls: [rabbitmqUrl], name: 'test', onChange: () => {} });
@@ -18,7 +20,8 @@ export async function publishWebhooks(
   await waitFor('the connection', () => publisher.isOpen);
   const ids = Array.from({ length: count }, () => newId());
   const body = Buffer.alloc(bytes, 'x');
-  const publish = async (id: string) => {
+  const publish = async (id: string, number: number) => {
+    const { projectId, endpointId } = targets[number % targets.length] as Target;
     const envelope = {
       v: 1 as const,
       id,
@@ -41,7 +44,9 @@ export async function publishWebhooks(
   };
   // A few MiB at a time.
   const atOnce = Math.max(1, Math.floor(4_000_000 / (bytes + 1_000)));
-  for (let i = 0; i < count; i += atOnce) await Promise.all(ids.slice(i, i + atOnce).map(publish));
+  for (let i = 0; i < count; i += atOnce) {
+    await Promise.all(ids.slice(i, i + atOnce).map((id, index) => publish(id, i + index)));
+  }
   await connection.stop();
   return ids;
 }
