@@ -88,7 +88,11 @@ export function balance(input: BooksInput): Books {
   note(unrecorded.length, 'deliveries were made and are not recorded', unrecorded[0]);
   note(rowsMissing.length, 'webhooks answered 202 have no queued row', rowsMissing[0]);
   note(wrongOwed.length, 'webhooks owe other endpoints than their project has', wrongOwed[0]);
-  note(lettersMissing.length, 'dead letters are not in their queue', lettersMissing[0]);
+  note(
+    lettersMissing.length,
+    'dead letters are neither in their queue nor in their table',
+    lettersMissing[0],
+  );
   note(remains.parked.length, 'messages are parked', remains.parked[0]);
 
   const twoIds = webhooks.filter(({ ids }) => ids.size > 1);

@@ -11,9 +11,9 @@ import type { World } from '@hqrelay/testing/world';
 export type Remains = {
   /** Deliveries with a message that will still be worked on. */
   waiting: Set<string>;
-  /** Messages in the queues of dead letters, of each kind. */
+  /** Deliveries that used up their schedule, in the queue of dead letters or in their table. */
   deadLetters: Set<string>;
-  /** Anything in the dead-letter queue that is no dead letter: nobody could read it, Postgres refused it, over the limit. */
+  /** Anything else in either: nobody could read it, Postgres refused it, there is no such endpoint, over the limit. */
   parked: string[];
   /** Audit rows that are not in the tables yet. */
   spilled: AuditRow[];
@@ -73,6 +73,11 @@ export async function readRemains(world: World): Promise<Remains> {
       else remains.parked.push(decoded.reason);
     }
   });
+  for (const letter of await storedDeadLetters(world)) {
+    const isUsedUp = letter.isUsedUp || remains.spilled.some((row) => isLastAttempt(row, letter.id));
+    if (letter.key !== null && isUsedUp) remains.deadLetters.add(letter.key);
+    else remains.parked.push(`${letter.kind}: ${letter.reason}`);
+  }
   const { rows } = await world.sql.query<{ message: Buffer }>('select message from outbox');
   if (rows.length > 0) remains.places.set('outbox', rows.length);
   for (const { message } of rows) {
@@ -80,6 +85,24 @@ export async function readRemains(world: World): Promise<Remains> {
     if (!parked) note(message);
   }
   return remains;
+}
+
+type StoredDeadLetter = { id: string; kind: string; reason: string; key: string | null; isUsedUp: boolean };
+
+async function storedDeadLetters({ sql }: World): Promise<StoredDeadLetter[]> {
+  const { rows } = await sql.query<StoredDeadLetter>(
+    `select id, kind, reason, case when kind = 'delivery' then webhook_log_id || '/' || endpoint_id end as key,
+       exists (select from delivery_attempts a where a.webhook_log_id = d.webhook_log_id and a.delivery_id = d.id
+         and a.status = 'dead_lettered') as "isUsedUp"
+     from dead_letters d`,
+  );
+  return rows;
+}
+
+function isLastAttempt(row: AuditRow, deliveryId: string): boolean {
+  return (
+    row.kind === 'attempt' && row.attempt.deliveryId === deliveryId && row.attempt.status === 'dead_lettered'
+  );
 }
 
 function keysOf(envelope: {

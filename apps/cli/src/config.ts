@@ -1,9 +1,21 @@
+import { hostname, userInfo } from 'node:os';
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variables of the process, and where relative file names begin. */
 export function readEnvironment(): { env: Environment; directory: string } {
   // npm runs scripts in the root of the repository and says here where it was called.
   return { env: process.env, directory: process.env['INIT_CWD'] ?? process.cwd() };
+}
+
+/** Who runs this, as the operating system knows them. */
+export function operatorName(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    // A user without an entry in the system's list, as containers have.
+    return `unknown@${hostname()}`;
+  }
 }
 
 /** The URL that the provider of a project posts to. */

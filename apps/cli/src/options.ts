@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { isUuid } from '@hqrelay/domain/ids';
+import { isUuid, timeOfId } from '@hqrelay/domain/ids';
 import { parseDurationMs } from '@hqrelay/domain/retry-schedule';
 import { UsageError } from './cli.ts';
 
@@ -21,6 +21,31 @@ export const uuid = parsedBy((text) => {
     throw new RangeError('expected a UUID such as 01890a5d-ac96-774b-bcce-b302099a8057');
   }
   return text.toLowerCase();
+});
+
+/** The id of a webhook, which has its time inside. */
+export const webhookLogId = parsedBy((text) => {
+  try {
+    timeOfId(text);
+  } catch {
+    throw new RangeError(
+      'expected the id that the 202 answered, a UUID of version 7; hqrelay webhook list finds it by the id of the provider',
+    );
+  }
+  return text.toLowerCase();
+});
+
+const timePattern =
+  /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/;
+
+/** ms since epoch of a time, in UTC unless it says otherwise, or of so long ago. */
+export const pastMoment = parsedBy((text) => {
+  const [, day, time = '00:00', zone = 'Z'] = timePattern.exec(text) ?? [];
+  if (day === undefined) return Date.now() - parseDurationMs(text);
+  const ms = Date.parse(`${day}T${time}${zone}`);
+  if (Number.isNaN(ms))
+    throw new RangeError('expected a time such as 2026-03-01T02:13Z, or a duration such as 24h');
+  return ms;
 });
 
 /** Milliseconds of a duration within these bounds, which are written as durations too. */

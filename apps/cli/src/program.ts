@@ -1,6 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '@hqrelay/runtime/env';
 import { type Cli, CommandFailure, UsageError } from './cli.ts';
+import { addDlqList } from './commands/dlq-list.ts';
+import { addDlqReplay } from './commands/dlq-replay.ts';
 import { addEndpointAdd } from './commands/endpoint-add.ts';
 import { addEndpointList } from './commands/endpoint-list.ts';
 import { addEndpointRotateSecret } from './commands/endpoint-rotate-secret.ts';
@@ -12,6 +14,7 @@ import { addProjectCreate } from './commands/project-create.ts';
 import { addProjectList } from './commands/project-list.ts';
 import { addProjectSwitches } from './commands/project-switch.ts';
 import { addProjectUpdate } from './commands/project-update.ts';
+import { addReplay } from './commands/replay.ts';
 import { addSecretList } from './commands/secret-list.ts';
 import { addSecretRevoke } from './commands/secret-revoke.ts';
 import { addSecretRotate } from './commands/secret-rotate.ts';
@@ -65,6 +68,11 @@ function createProgram(cli: Cli): Command {
   const webhook = program.command('webhook').description('what came in, and what became of it');
   addWebhookList(webhook, cli);
   addWebhookShow(webhook, cli);
+
+  const dlq = program.command('dlq').description('dead letters: what could not be delivered');
+  addDlqList(dlq, cli);
+  addDlqReplay(dlq, cli);
+  addReplay(program, cli);
 
   addMigrate(program, cli);
   return program;

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { WebhookStory } from '@hqrelay/db/queries/webhooks';
-import { formatDuration, formatFields, formatTable, formatTime, onOneLine } from './print.ts';
+import { type Cell, formatDuration, formatFields, formatTable, formatTime, onOneLine } from './print.ts';
+
+type Status = WebhookStory['deliveries'][number];
 
 /** A body that people can read; null when it is not there or not text. */
 export function bodyText(body: Buffer | null): string | null {
@@ -11,7 +13,14 @@ export function bodyText(body: Buffer | null): string | null {
 
 /** All of a webhook's story on one screen, the most asked first. `now` in ms, for ages. */
 export function tellStory(story: WebhookStory, now: number): string {
-  return [facts(story, now), deliveries(story, now), attempts(story), payload(story)].join('\n\n');
+  const parts = [
+    facts(story, now),
+    deliveries(story, now),
+    replays(story, now),
+    attempts(story),
+    payload(story),
+  ];
+  return parts.filter((part) => part !== null).join('\n\n');
 }
 
 function facts({ webhook }: WebhookStory, now: number): string {
@@ -46,28 +55,65 @@ function deliveries({ webhook, deliveries: owed }: WebhookStory, now: number): s
       ? 'none: no enabled endpoint matched when it came in'
       : `none: a ${webhook.status} webhook is not delivered`;
   const table = formatTable(
-    ['STATE', 'ENDPOINT', 'URL', 'ATTEMPTS', 'LAST ANSWER', 'WHEN'],
-    owed.map((each) => [
-      each.state,
-      each.endpointId,
-      each.url,
-      each.attempts,
-      each.lastError ?? (each.lastStatusCode === null ? null : `HTTP ${each.lastStatusCode}`),
-      whenOf(each, now),
-    ]),
+    [...statusTitles, 'WHEN'],
+    owed.map((each) => [...statusCells(each), whenOf(each, now)]),
     none,
   );
-  return `DELIVERIES\n${indent(table)}`;
+  return `DELIVERIES\n${indent([table, ...deaths(webhook.id, owed)].join('\n'))}`;
 }
 
-function whenOf(delivery: WebhookStory['deliveries'][number], now: number): string | null {
+/** Null when there were none. */
+function replays({ webhook, replays: made }: WebhookStory, now: number): string | null {
+  if (made.length === 0) return null;
+  const table = formatTable(
+    ['ASKED FOR', 'BY', ...statusTitles, 'WHEN'],
+    made.map((each) => [each.requestedAt, each.requestedBy, ...statusCells(each), whenOf(each, now)]),
+    '',
+  );
+  return `REPLAYS\n${indent([table, ...deaths(webhook.id, made)].join('\n'))}`;
+}
+
+const statusTitles = ['STATE', 'ENDPOINT', 'URL', 'ATTEMPTS', 'LAST ANSWER'];
+
+function statusCells(each: Status): Cell[] {
+  const lastAnswer = each.lastError ?? (each.lastStatusCode === null ? null : `HTTP ${each.lastStatusCode}`);
+  return [each.state, each.endpointId, each.url, each.attempts, lastAnswer];
+}
+
+/** Why each dead one is, and the command that replays it. */
+function deaths(webhookLogId: string, statuses: readonly Status[]): string[] {
+  return statuses
+    .filter(({ state }) => state === 'dead_lettered')
+    .map(({ deliveryId, endpointId, deadReason, replayedAt, lastError }) => {
+      const why = onOneLine(deadReason ?? lastError ?? 'unknown', 500);
+      const command = deadReason
+        ? `hqrelay dlq replay ${deliveryId}`
+        : `hqrelay replay ${webhookLogId} --endpoint ${endpointId}`;
+      const next = replayedAt ? `replayed at ${formatTime(replayedAt)}` : `to deliver it again: ${command}`;
+      return `dead letter ${deliveryId}: ${why}; ${next}`;
+    });
+}
+
+const heldBecause: Readonly<Record<NonNullable<Status['heldReason']>, string>> = {
+  delay: 'waits for its time',
+  paused: 'its endpoint is paused',
+  disabled: 'its endpoint is disabled',
+  order: 'behind an earlier one of its key',
+  breaker: 'its endpoint is failing or has more in flight than it may',
+};
+
+function whenOf(delivery: Status, now: number): string | null {
   if (delivery.deliveredAt) return `delivered ${formatTime(delivery.deliveredAt)}`;
+  const { state, heldReason } = delivery;
+  if (state === 'dead_lettered') return null;
+  const why = heldReason && heldBecause[heldReason];
+  // What its endpoint holds has no time of its own.
+  if (why && heldReason !== 'delay') return why;
   const due = delivery.heldUntil ?? delivery.nextAttemptAt;
-  const why = delivery.heldReason ? `${delivery.heldReason}: ` : '';
-  if (!due) return why === '' ? null : delivery.heldReason;
+  if (!due) return why;
   const waitMs = due.getTime() - now;
   const distance = formatDuration(waitMs);
-  return `${why}${waitMs > 0 ? `due in ${distance}` : `overdue by ${distance}`} (${formatTime(due)})`;
+  return `${waitMs > 0 ? `due in ${distance}` : `overdue by ${distance}`} (${formatTime(due)})`;
 }
 
 function attempts({ attempts: made }: WebhookStory): string {

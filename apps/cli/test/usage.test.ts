@@ -81,6 +81,13 @@ describe('wrong usage', () => {
     ],
     ['plain http on the internet', [...addEndpoint, '--url', 'http://a.example/'], 'not https'],
     ['an update of nothing', ['endpoint', 'update', id], 'nothing to change'],
+    ['a replay of nothing', ['dlq', 'replay'], 'name dead letters by their ids'],
+    ['ids and a project', ['dlq', 'replay', id, '--project', id], 'ids stand alone'],
+    ['a rate of none', ['dlq', 'replay', id, '--rate', '0'], 'from 1 to 2000'],
+    ['a dead letter whose id is none', ['dlq', 'replay', 'evt_1'], 'expected a UUID'],
+    ['a time that is none', ['dlq', 'list', '--since', 'yesterday'], 'not a duration'],
+    ['a day that is none', ['dlq', 'list', '--since', '2026-13-01'], 'expected a time such as'],
+    ['a replay of what is no webhook', ['replay', 'evt_1'], 'expected the id that the 202 answered'],
     ['a body file that is not there', ['send', '--project', id, '--body', 'nowhere.json'], 'cannot be read'],
   ])('exits 2 and names what was expected: %s', async (_, argv, message) => {
     const outcome = await runCli(env, argv);

@@ -96,7 +96,12 @@ export type LogRow = {
   received_at: Date;
 };
 
-export type PayloadRow = { payload: Buffer; headers: [string, string][]; query: string };
+export type PayloadRow = {
+  payload: Buffer;
+  headers: [string, string][];
+  query: string;
+  credentials: object[] | null;
+};
 
 export type RawAnswer = { statusCode: number; headers: IncomingHttpHeaders; text: string };
 

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { credentialHeaders } from '@hqrelay/domain/forwarded-headers';
 import { signAsProvider } from '@hqrelay/testing/provider';
 import { seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendRaw, startReceiverWorld, type LogRow, type ReceiverWorld } from './receiver-world.ts';
 
@@ -188,6 +189,27 @@ describe('the headers of a webhook', () => {
     expect(messages.some((message) => message.includes(id) && message.includes('X-Kept'))).toBe(true);
     for (const text of everything) expect(text).not.toContain(credential);
     for (const text of everything) expect(text).not.toContain(project.secret);
+  });
+});
+
+describe('where secrets of the project stood in credential headers', () => {
+  it('is kept for a replay, without them, and nothing for a webhook that came without', async () => {
+    const webhookId = randomBytes(8).toString('hex');
+    const headers = ['Authorization', `Bearer ${project.secret}`, 'X-Webhook-Id', webhookId];
+    const { id } = await accept({ headers });
+    const { rows } = await world.sql.query('select id from project_secrets where project_id = $1', [
+      project.id,
+    ]);
+    const credentials = [{ name: 'Authorization', secretId: rows[0].id, before: 'Bearer ', after: '' }];
+    expect((await world.payloadOf(id))!.credentials).toEqual(credentials);
+    expect((await world.payloadOf((await accept({})).id))!.credentials).toBeNull();
+
+    const conflict = await send({ headers, body: Buffer.from('other') });
+    expect(conflict.statusCode).toBe(409);
+    const row = await waitFor('its row', async () =>
+      (await world.logsOf(project.id, 'conflict')).find((each) => each.webhook_id === webhookId),
+    );
+    expect((await world.payloadOf(row.id))!.credentials).toEqual(credentials);
   });
 });
 

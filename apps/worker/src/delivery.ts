@@ -61,5 +61,7 @@ export function messageOf(
 /** No later attempt, and none of several that a webhook was fanned out to. */
 function isSameMessage({ envelope, fields }: Delivery): boolean {
   const { delivery, endpointIds } = envelope;
-  return delivery ? delivery.attemptNum === fields.attemptNum : endpointIds.length === 1 && fields.attemptNum === 1;
+  return delivery
+    ? delivery.attemptNum === fields.attemptNum
+    : endpointIds.length === 1 && fields.attemptNum === 1;
 }

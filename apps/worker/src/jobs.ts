@@ -13,6 +13,7 @@ import { forgetQuietBreakers } from './maintenance/forget-quiet-breakers.ts';
 import { makePartitions } from './maintenance/make-partitions.ts';
 import { measureBacklog, type MeasureBacklogDeps } from './maintenance/measure-backlog.ts';
 import { releaseHeld } from './maintenance/release-held.ts';
+import { createStoreDeadLetters } from './maintenance/store-dead-letters.ts';
 
 export type JobDeps = {
   postgres: Postgres;
@@ -38,6 +39,7 @@ export function jobsOf(deps: JobDeps): Job[] {
     if (count > 0) deps.logger.debug({ count }, 'held.released');
     return count > 0 ? 100 : undefined;
   };
+  const storeDeadLetters = createStoreDeadLetters(deps);
   return [
     { name: 'release-held', everyMs: 500, run: release },
     { name: 'drain-outbox', everyMs: 500, run: () => counted('outbox.drained', drainOutbox(deps)) },
@@ -45,6 +47,11 @@ export function jobsOf(deps: JobDeps): Job[] {
       name: 'drain-spilled-audit',
       everyMs: 1_000,
       run: () => counted('audit.drained', drainSpilledAudit(deps)),
+    },
+    {
+      name: 'store-dead-letters',
+      everyMs: 1_000,
+      run: () => counted('dead_letters.taken', storeDeadLetters()),
     },
     { name: 'refresh-breakers', everyMs: 1_000, run: () => deps.gate.breakers.refresh() },
     { name: 'count-workers', everyMs: 2_000, run: () => countWorkers(deps) },

@@ -100,16 +100,20 @@ describe('a message given out again', () => {
   });
 
   it('after its last attempt was recorded is a dead letter all the same', async () => {
-    const { id, content, attempt, endpoint } = await webhook('1s');
+    const { id, endpointId, content, attempt, endpoint } = await webhook('1s');
     endpoint.answerWith({ statusCode: 500 });
     await world.send(content);
     await world.waitForAttempts(id, 2);
-    await world.waitForDeadLetters(1);
+    const ofDelivery = deliveryId(id, endpointId);
+    await world.waitForDeadLetter(ofDelivery);
+    await world.sql.query('delete from dead_letters where id = $1', [ofDelivery]);
     // The worker might have died between the row and the dead letter: it cannot know.
     expect(await world.redeliver(attempt({ attemptNum: 2, lane: 'retry' }))).toBe('ack');
     expect(endpoint.requests).toHaveLength(2);
-    const [deadLetter] = await world.waitForDeadLetters(1);
-    expect(deadLetter?.why).toMatchObject({ kind: 'delivery', reason: expect.stringContaining('HTTP 500') });
+    expect(await world.waitForDeadLetter(ofDelivery)).toMatchObject({
+      kind: 'delivery',
+      reason: expect.stringContaining('HTTP 500'),
+    });
   });
 
   it('after a failed attempt was recorded is not lost when it is held first', async () => {

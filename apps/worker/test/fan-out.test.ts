@@ -58,7 +58,7 @@ describe('a webhook', () => {
     await world.send(world.message(projectId, { id: after, endpointIds: [only!.id] }));
     await world.waitForAttempts(after, 1);
     expect(await world.attemptsOf(nothing)).toEqual([]);
-    expect(await world.takeDeadLetters()).toEqual([]);
+    expect(await world.deadLettersOf(nothing)).toEqual([]);
   });
 
   it('is retried at the endpoint that failed alone', async () => {

@@ -1,4 +1,4 @@
-import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { deliveryId, idOfBytes, newId } from '@hqrelay/domain/ids';
 import { seedEndpoint } from '@hqrelay/testing/seed';
 import { startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { waitFor } from '@hqrelay/testing/wait-for';
@@ -24,9 +24,9 @@ describe('a message', () => {
     ['of another version', Buffer.concat([Buffer.from([0, 0, 0, 7]), Buffer.from('{"v":9}')])],
   ])('%s is parked as it is, with the reason', async (_what, content) => {
     await world.send(content);
-    const [parked] = await world.waitForDeadLetters(1);
-    expect(parked?.why).toMatchObject({ kind: 'message', reason: expect.stringMatching(/./) });
-    expect(parked?.content.equals(content)).toBe(true);
+    const letter = await world.waitForDeadLetter(idOfBytes(content));
+    expect(letter).toMatchObject({ kind: 'message', reason: expect.stringMatching(/./), project_id: null });
+    expect(letter.content?.equals(content)).toBe(true);
   });
 
   it.each([
@@ -37,19 +37,24 @@ describe('a message', () => {
   ])('whose %s is none is parked at once', async (_what, changes) => {
     const content = world.message(newId(), { endpointIds: [newId()], ...changes });
     await world.send(content);
-    const [parked] = await world.waitForDeadLetters(1, 5_000);
-    expect(parked?.why).toMatchObject({ kind: 'message' });
-    expect(parked?.content.equals(content)).toBe(true);
+    const letter = await world.waitForDeadLetter(idOfBytes(content), 5_000);
+    expect(letter.kind).toBe('message');
+    expect(letter.content?.equals(content)).toBe(true);
   });
 
-  it('for an endpoint that does not exist is parked, and says so', async () => {
+  it('for an endpoint that does not exist is a dead letter of its delivery, and says so', async () => {
     const { projectId } = await world.seed({});
     const unknown = newId();
     const id = newId();
     await world.send(world.message(projectId, { id, endpointIds: [unknown] }));
-    const [parked] = await world.waitForDeadLetters(1);
-    expect(parked?.why).toEqual({ v: 1, kind: 'message', reason: expect.stringContaining(unknown) });
-    expect(parked?.content.toString()).toContain(deliveryId(id, unknown));
+    expect(await world.waitForDeadLetter(deliveryId(id, unknown))).toMatchObject({
+      kind: 'delivery',
+      reason: expect.stringContaining(unknown),
+      project_id: projectId,
+      webhook_log_id: id,
+      endpoint_id: unknown,
+      content: null,
+    });
   });
 
   it('for an endpoint that was added a moment ago, and is not known here yet, is delivered', async () => {
@@ -64,11 +69,11 @@ describe('a message', () => {
       const id = newId();
       await world.send(world.message(projectId, { id, endpointIds: [added.id] }));
       await waitFor('the message to wait', () => world.publishedOf(id).length > 0);
-      expect(await world.takeDeadLetters()).toEqual([]);
+      expect(await world.deadLettersOf(id)).toEqual([]);
       await world.forget(projectId);
       await world.waitForAttempts(id, 1);
       expect(endpoint.requests).toHaveLength(1);
-      expect(await world.takeDeadLetters()).toEqual([]);
+      expect(await world.deadLettersOf(id)).toEqual([]);
     } finally {
       await endpoint.close();
     }

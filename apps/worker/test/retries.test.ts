@@ -1,5 +1,5 @@
-import { decodeMessage } from '@hqrelay/queue/messages';
 import { newId } from '@hqrelay/domain/ids';
+import { deadLetterQueue } from '@hqrelay/queue/topology';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
 
@@ -21,7 +21,7 @@ describe('a delivery that fails', () => {
     await world.send(world.message(projectId, { id, endpointIds: [endpointId] }, body));
 
     const attempts = await world.waitForAttempts(id, 3);
-    const [deadLetter, ...others] = await world.waitForDeadLetters(1);
+    const deadLetter = await world.waitForDeadLetter(attempts[0]!.delivery_id);
 
     expect(attempts).toMatchObject([
       { attempt_num: 1, status: 'failed', lane: 'live' },
@@ -51,14 +51,16 @@ describe('a delivery that fails', () => {
     expect(endpoint.requests.every((request) => request.headers['webhook-id'] === id)).toBe(true);
     expect(endpoint.requests.every((request) => request.body.equals(body))).toBe(true);
 
-    expect(others).toEqual([]);
-    expect(deadLetter?.why).toMatchObject({ kind: 'delivery', reason: expect.stringContaining('HTTP 500') });
-    const decoded = decodeMessage(deadLetter!.content);
-    expect(decoded).toMatchObject({
-      kind: 'message',
-      message: { envelope: { id, delivery: { endpointId, attemptNum: 3 } } },
+    expect(deadLetter).toMatchObject({
+      kind: 'delivery',
+      reason: 'HTTP 500 at attempt 3, the last',
+      project_id: projectId,
+      webhook_log_id: id,
+      endpoint_id: endpointId,
+      content: null,
+      replay_id: null,
     });
-    expect(decoded.kind === 'message' && decoded.message.body.equals(body)).toBe(true);
+    expect(world.publishedOf(id).filter(({ routingKey }) => routingKey === deadLetterQueue)).toHaveLength(1);
   });
 
   it('is delivered by the attempt that succeeds, and is at an end', async () => {
@@ -73,7 +75,7 @@ describe('a delivery that fails', () => {
       { attempt_num: 3, status: 'delivered', status_code: 204, error: null, next_attempt_at: null },
     ]);
     expect(world.publishedOf(id)).toHaveLength(2);
-    expect(await world.takeDeadLetters()).toEqual([]);
+    expect(await world.deadLettersOf(id)).toEqual([]);
   });
 
   it('for want of an answer in time is retried, and says how long it waited', async () => {

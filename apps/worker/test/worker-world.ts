@@ -27,6 +27,7 @@ import { OneAtATime } from '../src/one-at-a-time.ts';
 import { createHistories } from '../src/delivery-histories.ts';
 import { dispatch, type DispatchDeps } from '../src/dispatch.ts';
 import { releaseHeld } from '../src/maintenance/release-held.ts';
+import { createStoreDeadLetters, type StoreDeadLettersDeps } from '../src/maintenance/store-dead-letters.ts';
 
 export type AttemptInSql = {
   delivery_id: string;
@@ -40,6 +41,18 @@ export type AttemptInSql = {
   response_body: string | null;
   attempted_at: Date;
   next_attempt_at: Date | null;
+};
+
+export type DeadLetterInSql = {
+  id: string;
+  kind: string;
+  reason: string;
+  project_id: string | null;
+  webhook_log_id: string | null;
+  endpoint_id: string | null;
+  content: Buffer | null;
+  dead_at: Date;
+  replay_id: string | null;
 };
 
 class RecordingPublisher extends Publisher {
@@ -62,6 +75,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
   const clock = { aheadMs: 0 };
   const now = () => Date.now() + clock.aheadMs;
   const errors: string[] = [];
+  const logged: Record<string, unknown>[] = [];
   const breakerChanges: [string, string][] = [];
   const crew = { size: 1 };
   const onChange = () => {};
@@ -150,6 +164,11 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     );
   await waitUntilUp();
 
+  const log = (fields: object, message?: string) => void logged.push({ ...fields, message });
+  const logger = { warn: log, error: log } as unknown as StoreDeadLettersDeps['logger'];
+  const storeDeadLettersDeps = { postgres, connection: publishing, publisher, logger, now };
+  const storeDeadLetters = createStoreDeadLetters(storeDeadLettersDeps);
+
   const publish = async (body: Buffer, exchange: string, routingKey: string) => {
     const result = await receiver.publish({ exchange, routingKey, body });
     if (result.kind !== 'confirmed') throw new Error(`not published: ${result.reason}`);
@@ -170,6 +189,9 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     waitUntilUp,
     /** What handlers threw and what was parked instead of stored: nothing, unless a test is about it. */
     errors,
+    /** What the job of dead letters has logged. */
+    logged,
+    storeDeadLettersDeps,
     /** A project with an endpoint for each of `hows`, each of them a server that records. */
     async seed(...hows: { retry?: string; timeoutMs?: number }[]) {
       const project = await seedProject(world);
@@ -252,25 +274,31 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
       );
     },
     releaseHeld: () => releaseHeld({ postgres, publisher, gate, now }),
-    /** Takes everything out of `hqrelay.dead-letter`. */
-    async takeDeadLetters() {
-      const taken: { why: { kind: string; reason: string } | null; content: Buffer }[] = [];
-      await publishing.pull(deadLetterQueue, async (content) => {
-        const parked = decodeParked(content);
-        taken.push(parked ?? { why: null, content });
-      });
-      return taken;
+    storeDeadLetters,
+    /** Those of one webhook, after the job has stored what is in the queue. */
+    async deadLettersOf(webhookLogId: string): Promise<DeadLetterInSql[]> {
+      await storeDeadLetters();
+      const { rows } = await world.sql.query<DeadLetterInSql>(
+        'select * from dead_letters where webhook_log_id = $1 order by id',
+        [webhookLogId],
+      );
+      return rows;
     },
-    async waitForDeadLetters(count: number, timeoutMs = 15_000) {
-      const taken: { why: { kind: string; reason: string } | null; content: Buffer }[] = [];
+    waitForDeadLetter(id: string, timeoutMs = 15_000): Promise<DeadLetterInSql> {
       return waitFor(
-        `${count} dead letters`,
+        'the dead letter',
         async () => {
-          taken.push(...(await this.takeDeadLetters()));
-          return taken.length >= count && taken;
+          await storeDeadLetters();
+          const sql = 'select * from dead_letters where id = $1';
+          return (await world.sql.query<DeadLetterInSql>(sql, [id])).rows[0];
         },
         { timeoutMs },
       );
+    },
+    /** To `hqrelay.dead-letter`, as it is: what the broker moves there at its delivery limit. */
+    sendToDeadLetters: (content: Buffer) => publish(content, '', deadLetterQueue),
+    async depthOf(queue: string): Promise<number> {
+      return (await publishing.queueDepths([queue])).get(queue) ?? 0;
     },
     async close(): Promise<void> {
       await Promise.all(consumers.map((each) => each.drain(5_000)));

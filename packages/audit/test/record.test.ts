@@ -1,3 +1,4 @@
+import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { newId } from '@hqrelay/domain/ids';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -130,6 +131,29 @@ describe('while Postgres is frozen', () => {
         .toSorted((a, b) => a.localeCompare(b)),
     );
     expect(await world.drain()).toBe(0);
+  });
+
+  it('where the secrets of a webhook stood goes with its rows, and is nothing for the others', async () => {
+    const credentials = [{ name: 'Authorization', secretId: newId(), before: 'Bearer ', after: '' }];
+    const plain = webhook();
+    const withThem = webhook();
+    if (withThem.kind === 'webhook') withThem.payload = { ...withThem.payload!, credentials };
+    world.freezePostgres();
+    try {
+      const outcomes = await Promise.all([plain, withThem].map((row) => world.recorder.record(row)));
+      expect(outcomes).toEqual(['spilled', 'spilled']);
+    } finally {
+      world.thawPostgres();
+    }
+    await world.waitUntilPostgresIs('up');
+    await world.drain();
+    const kept = async (row: AuditRow) => {
+      const id = row.kind === 'webhook' ? row.log.id : row.attempt.id;
+      const sql = 'select credentials from webhook_payloads where id = $1';
+      return (await world.sql.query(sql, [id])).rows;
+    };
+    expect(await kept(withThem)).toEqual([{ credentials }]);
+    expect(await kept(plain)).toEqual([{ credentials: null }]);
   });
 
   it('what waits in memory is bounded: past that a row is refused at once', async () => {

@@ -4,7 +4,7 @@ import * as queries from '@hqrelay/db/queries/webhooks';
 import { loadConfig } from '@hqrelay/runtime/env';
 import { type Cli, CommandFailure } from '../cli.ts';
 import { withDatabase } from '../database.ts';
-import { parsedBy } from '../options.ts';
+import { webhookLogId } from '../options.ts';
 import { printResult } from '../print.ts';
 import { bodyText, tellStory } from '../webhook-story.ts';
 
@@ -14,7 +14,7 @@ export function addWebhookShow(webhook: Command, cli: Cli): void {
   webhook
     .command('show')
     .description('a webhook, its deliveries and all their attempts')
-    .argument('<id>', 'the id of the 202, which is the id in webhook_logs', parsedBy(parseWebhookLogId))
+    .argument('<id>', 'the id of the 202, which is the id in webhook_logs', webhookLogId)
     .option('--json', 'print one JSON value')
     .action((id: string, options: { json?: boolean }) => showWebhook(cli, id, options));
 }
@@ -40,17 +40,7 @@ async function showWebhook(cli: Cli, id: string, options: { json?: boolean }): P
     },
     deliveries: story.deliveries,
     attempts: story.attempts,
+    replays: story.replays,
   };
   printResult(cli, options, shown, () => tellStory(story, Date.now()));
-}
-
-function parseWebhookLogId(text: string): string {
-  try {
-    timeOfId(text);
-  } catch {
-    throw new RangeError(
-      'expected the id that the 202 answered, a UUID of version 7; hqrelay webhook list finds it by the id of the provider',
-    );
-  }
-  return text.toLowerCase();
 }

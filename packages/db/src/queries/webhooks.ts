@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { HoldReason } from './held-deliveries.ts';
 
 /** The values of the enum `webhook_status`. */
 export const webhookStatuses = [
@@ -47,8 +48,12 @@ export type WebhookStory = {
     lastError: string | null;
     nextAttemptAt: Date | null;
     deliveredAt: Date | null;
-    heldReason: string | null;
+    heldReason: HoldReason | null;
     heldUntil: Date | null;
+    /** Null while no dead letter of it is stored. */
+    deadReason: string | null;
+    /** When a replay took it up again. */
+    replayedAt: Date | null;
   }[];
   /** In the order they were made, replays too. */
   attempts: {
@@ -66,6 +71,12 @@ export type WebhookStory = {
     attemptedAt: Date;
     nextAttemptAt: Date | null;
   }[];
+  /** In the order they were asked for; each is a delivery of its own. */
+  replays: (WebhookStory['deliveries'][number] & {
+    replayId: string;
+    requestedBy: string;
+    requestedAt: Date;
+  })[];
 };
 
 const webhook = `w.id, w.project_id as "projectId", w.webhook_id as "webhookId", w.event_type as "eventType", w.status, w.reason,
@@ -73,7 +84,13 @@ const webhook = `w.id, w.project_id as "projectId", w.webhook_id as "webhookId",
   w.payload_bytes as "payloadBytes", w.remote_addr as "remoteAddr", w.correlation_id as "correlationId",
   w.received_at as "receivedAt"`;
 
+const status = `s.delivery_id as "deliveryId", s.endpoint_id as "endpointId", e.url, s.state, s.attempts,
+  s.last_status_code as "lastStatusCode", s.last_error as "lastError", s.next_attempt_at as "nextAttemptAt",
+  s.delivered_at as "deliveredAt", s.held_reason as "heldReason", s.held_until as "heldUntil",
+  s.dead_reason as "deadReason", s.replayed_at as "replayedAt"`;
+
 const attemptsMax = 1_000;
+const replaysMax = 1_000;
 
 /** A project's newest webhooks of the last `sinceMs`, the newest first, at most `limit`. */
 export async function listWebhooks(
@@ -97,6 +114,18 @@ export async function listWebhooks(
   return rows;
 }
 
+/** One webhook by its id and the time inside it, ms since epoch; null when there is none. */
+export async function readWebhook(
+  pool: pg.Pool,
+  { id, receivedAt }: { id: string; receivedAt: number },
+): Promise<Webhook | null> {
+  const { rows } = await pool.query<Webhook>(
+    `select ${webhook} from webhook_logs w where w.id = $1 and w.received_at = $2`,
+    [id, new Date(receivedAt)],
+  );
+  return rows[0] ?? null;
+}
+
 /**
  * Everything recorded of one webhook, by its id and the time inside it (ms since epoch), which names the partition;
  * a body of more than `bodyBytesMax` is left out. Null when there is no such webhook.
@@ -118,9 +147,7 @@ export async function readWebhookStory(
     [...key, bodyBytesMax],
   );
   const deliveries = await pool.query<WebhookStory['deliveries'][number]>(
-    `select s.delivery_id as "deliveryId", s.endpoint_id as "endpointId", e.url, s.state, s.attempts,
-       s.last_status_code as "lastStatusCode", s.last_error as "lastError", s.next_attempt_at as "nextAttemptAt",
-       s.delivered_at as "deliveredAt", s.held_reason as "heldReason", s.held_until as "heldUntil"
+    `select ${status}
      from delivery_status s left join endpoints e on e.id = s.endpoint_id
      where s.webhook_log_id = $1 and s.received_at = $2 order by e.created_at, s.endpoint_id`,
     key,
@@ -134,10 +161,18 @@ export async function readWebhookStory(
      order by attempted_at, attempt_num limit ${attemptsMax}`,
     key,
   );
+  const replays = await pool.query<WebhookStory['replays'][number]>(
+    `select ${status}, s.replay_id as "replayId", s.requested_by as "requestedBy", s.requested_at as "requestedAt"
+     from replay_status s left join endpoints e on e.id = s.endpoint_id
+     where s.webhook_log_id = $1 and s.requested_at >= $2::timestamptz - interval '1 hour'
+     order by s.requested_at, s.replay_id limit ${replaysMax}`,
+    key,
+  );
   return {
     webhook: webhooks.rows[0],
     payload: payloads.rows[0] ?? null,
     deliveries: deliveries.rows,
     attempts: attempts.rows,
+    replays: replays.rows,
   };
 }

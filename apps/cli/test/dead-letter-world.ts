@@ -1,0 +1,71 @@
+import { appendAudit, type WebhookLogRow, type WebhookPayloadRow } from '@hqrelay/db/queries/append-audit';
+import { insertDeadLetters } from '@hqrelay/db/queries/dead-letters';
+import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { decodeMessage, type Envelope } from '@hqrelay/queue/messages';
+import type { CliWorld } from './cli-world.ts';
+
+type Received = Partial<WebhookLogRow> & { ageMs?: number; payload?: Partial<WebhookPayloadRow> | null };
+
+/** A webhook as the receiver records it, `queued` and owing nothing unless a test wants it otherwise. */
+export async function receive(
+  world: CliWorld,
+  projectId: string,
+  { ageMs = 0, payload = {}, ...log }: Received = {},
+): Promise<string> {
+  const id = newId(Date.now() - ageMs);
+  const row: WebhookLogRow = {
+    id,
+    projectId,
+    webhookId: `evt-${id}`,
+    eventType: 'payment.captured',
+    status: 'queued',
+    reason: null,
+    endpointIds: [],
+    duplicateOf: null,
+    payloadSha256: 'ab'.repeat(32),
+    payloadBytes: 7,
+    remoteAddr: '192.0.2.7',
+    correlationId: 'correlation-1',
+    ...log,
+  };
+  const headers = [['Content-Type', 'application/json']] as const;
+  const kept = payload && { payload: Buffer.from('{"a":1}'), headers, query: '', ...payload };
+  await appendAudit(world.sql, [{ kind: 'webhook', log: row, payload: kept }]);
+  return id;
+}
+
+/** A webhook whose delivery to one endpoint is dead. Returns both ids. */
+export async function die(
+  world: CliWorld,
+  projectId: string,
+  endpointId: string,
+  { deadForMs = 1_000, ...received }: Received & { deadForMs?: number } = {},
+): Promise<{ id: string; deadLetterId: string }> {
+  const id = await receive(world, projectId, { endpointIds: [endpointId], ...received });
+  const deadLetterId = deliveryId(id, endpointId);
+  const letter = {
+    id: deadLetterId,
+    kind: 'delivery' as const,
+    reason: 'HTTP 500 at attempt 6, the last',
+    projectId,
+    webhookLogId: id,
+    endpointId,
+    content: null,
+  };
+  await insertDeadLetters(world.sql, [letter], Date.now() - deadForMs);
+  return { id, deadLetterId };
+}
+
+/** What is held for workers, in the order it is due. */
+export async function heldReplays(
+  world: CliWorld,
+): Promise<{ dueAt: Date; envelope: Envelope; body: Buffer }[]> {
+  const { rows } = await world.sql.query<{ due_at: Date; message: Buffer }>(
+    `select due_at, message from held_deliveries where queue = 'hqrelay.replays' and reason = 'delay' order by due_at`,
+  );
+  return rows.map(({ due_at: dueAt, message }) => {
+    const decoded = decodeMessage(message);
+    if (decoded.kind !== 'message') throw new Error(decoded.reason);
+    return { dueAt, ...decoded.message };
+  });
+}

@@ -1,0 +1,100 @@
+import { encodeSpill } from '@hqrelay/audit/spill-format';
+import { deliveryId, idOfBytes, newId } from '@hqrelay/domain/ids';
+import { decodeMessage, encodeMessage, type Envelope } from '@hqrelay/queue/messages';
+import { encodeParked, type Parked } from '@hqrelay/queue/parked';
+import { describe, expect, it } from 'vitest';
+import { fateOf } from './dead-letter.ts';
+
+const [id, projectId, first, second] = [newId(), newId(), newId(), newId()] as const;
+const body = Buffer.from('{"n":1}');
+
+function messageWith(envelope: Partial<Envelope> = {}): Buffer {
+  const base = { v: 1 as const, id, projectId, eventType: null, correlationId: 'test', headers: [] };
+  return encodeMessage({ envelope: { ...base, endpointIds: [first, second], ...envelope }, body });
+}
+
+const delivery = (lane: 'live' | 'retry' | 'replay', attemptNum = 1) => ({
+  deliveryId: deliveryId(id, first),
+  endpointId: first,
+  attemptNum,
+  lane,
+  notBefore: 0,
+});
+
+const parked = (kind: Parked['kind'], content: Buffer) =>
+  encodeParked({ v: 1, kind, reason: 'the reason' }, content);
+
+const ids = { projectId, webhookLogId: id };
+
+describe('what was parked', () => {
+  it('is the dead letter of its delivery, without the bytes that its webhook has', () => {
+    const fate = fateOf(parked('delivery', messageWith({ delivery: delivery('retry', 6) })));
+    const letter = { id: deliveryId(id, first), kind: 'delivery', reason: 'the reason', ...ids };
+    expect(fate).toEqual({ kind: 'stored', letters: [{ ...letter, endpointId: first, content: null }] });
+  });
+
+  it('before it was fanned out is a dead letter of each delivery that it owes', () => {
+    const fate = fateOf(parked('message', messageWith()));
+    expect(fate).toMatchObject({
+      letters: [
+        { id: deliveryId(id, first), kind: 'delivery', endpointId: first },
+        { id: deliveryId(id, second), kind: 'delivery', endpointId: second },
+      ],
+    });
+  });
+
+  it('and cannot be read keeps its bytes, under an id that they give it', () => {
+    const bytes = Buffer.from('poison');
+    const letter = { kind: 'message', reason: 'the reason', id: idOfBytes(bytes), content: bytes };
+    expect(fateOf(parked('message', bytes))).toMatchObject({ letters: [{ ...letter, webhookLogId: null }] });
+  });
+
+  it.each([
+    ['names what it is about', projectId, projectId],
+    ['leaves out an id that is none, for which Postgres may have refused it', 'no-uuid', null],
+  ])('as a row of the audit %s', (_what, given, expected) => {
+    const attempt = { deliveryId: newId(), webhookLogId: id, projectId: given, endpointId: first };
+    const spill = encodeSpill([{ kind: 'attempt', attempt: { id: newId(), ...attempt } as never }]);
+    const letter = { kind: 'audit_row', projectId: expected, webhookLogId: id, endpointId: first };
+    expect(fateOf(parked('audit_row', spill))).toMatchObject({ letters: [{ ...letter, content: spill }] });
+  });
+});
+
+describe('what the broker gave up on', () => {
+  it.each([
+    ['a webhook', undefined, 'hqrelay.webhooks'],
+    ['a first attempt', delivery('live'), 'hqrelay.webhooks'],
+    ['a retry', delivery('retry', 2), 'hqrelay.retries'],
+    ['a replay', delivery('replay'), 'hqrelay.replays'],
+  ])('is put back to where it was worked on, marked as it must be: %s', (_what, given, queue) => {
+    const content = messageWith({ copy: true, ...(given && { delivery: given }) });
+    const fate = fateOf(content);
+    const decoded = decodeMessage(content);
+    if (decoded.kind !== 'message' || fate.kind !== 'put_back') throw new Error('unexpected');
+    expect(fate.queue).toBe(queue);
+    expect(fate.message.envelope).toEqual({ ...decoded.message.envelope, putBack: true, redelivered: true });
+    expect(fate.message.body.equals(body)).toBe(true);
+  });
+
+  it('a second time is dead, for every delivery that it owes', () => {
+    const fate = fateOf(messageWith({ putBack: true }));
+    const reason = expect.stringContaining('twice');
+    expect(fate).toMatchObject({
+      letters: [
+        { id: deliveryId(id, first), kind: 'delivery', reason },
+        { id: deliveryId(id, second), kind: 'delivery', reason },
+      ],
+    });
+  });
+
+  it('and cannot be read says why', () => {
+    const bytes = Buffer.from('deadbeef');
+    const letter = { kind: 'message', reason: 'shorter than its envelope', content: bytes };
+    expect(fateOf(bytes)).toMatchObject({ letters: [letter] });
+  });
+
+  it('and owes nothing is kept as it is', () => {
+    const content = messageWith({ endpointIds: [], putBack: true });
+    expect(fateOf(content)).toMatchObject({ letters: [{ kind: 'message', webhookLogId: id, content }] });
+  });
+});

@@ -1,0 +1,85 @@
+import { decodeSpill } from '@hqrelay/audit/spill-format';
+import type { NewDeadLetter } from '@hqrelay/db/queries/dead-letters';
+import { deliveryId, idOfBytes, isUuid } from '@hqrelay/domain/ids';
+import { decodeMessage, type Envelope, type Message } from '@hqrelay/queue/messages';
+import { decodeParked } from '@hqrelay/queue/parked';
+import type { WorkQueue } from '@hqrelay/queue/topology';
+import { workQueueOf } from './outgoing.ts';
+
+/** What becomes of a message of `hqrelay.dead-letter`. */
+export type Fate =
+  { kind: 'stored'; letters: NewDeadLetter[] } | { kind: 'put_back'; queue: WorkQueue; message: Message };
+
+const givenBackTwice = 'given back 20 times by workers, twice: over the delivery limit';
+
+/**
+ * What was parked is stored. What the broker itself moved here, at its delivery limit, may be as innocent as its bytes are
+ * readable (crashes and deploys count against all that a worker held), and is put back once.
+ */
+export function fateOf(content: Buffer): Fate {
+  const parked = decodeParked(content);
+  if (!parked) {
+    const decoded = decodeMessage(content);
+    if (decoded.kind === 'unreadable') return stored([bytesLetter('message', decoded.reason, content)]);
+    const { envelope, body } = decoded.message;
+    if (envelope.putBack) return stored(lettersOf(envelope, givenBackTwice, content));
+    // Whoever had it may have died after recording what it did.
+    const message = { envelope: { ...envelope, putBack: true, redelivered: true }, body };
+    return { kind: 'put_back', queue: workQueueOf(envelope.delivery?.lane ?? 'live'), message };
+  }
+  const { kind, reason } = parked.why;
+  if (kind === 'audit_row') return stored([auditRowLetter(reason, parked.content)]);
+  // A message that could not be worked on may be readable: its deliveries are then as dead as others, and can be replayed.
+  const decoded = decodeMessage(parked.content);
+  return stored(
+    decoded.kind === 'message'
+      ? lettersOf(decoded.message.envelope, reason, parked.content)
+      : [bytesLetter('message', reason, parked.content)],
+  );
+}
+
+function stored(letters: NewDeadLetter[]): Fate {
+  return { kind: 'stored', letters };
+}
+
+/** One for each delivery that a message owes. */
+function lettersOf(envelope: Envelope, reason: string, content: Buffer): NewDeadLetter[] {
+  const { id: webhookLogId, projectId, delivery, endpointIds } = envelope;
+  const owed = delivery
+    ? [delivery]
+    : endpointIds.map((endpointId) => ({ endpointId, deliveryId: deliveryId(webhookLogId, endpointId) }));
+  if (owed.length === 0) return [{ ...bytesLetter('message', reason, content), projectId, webhookLogId }];
+  return owed.map(({ deliveryId: id, endpointId }) => ({
+    id,
+    kind: 'delivery',
+    reason,
+    projectId,
+    webhookLogId,
+    endpointId,
+    content: null,
+  }));
+}
+
+function auditRowLetter(reason: string, content: Buffer): NewDeadLetter {
+  const letter = bytesLetter('audit_row', reason, content);
+  const spill = decodeSpill(content);
+  const [row, ...others] = spill.kind === 'spill' ? spill.rows : [];
+  if (!row || others.length > 0) return letter;
+  const ids =
+    row.kind === 'webhook'
+      ? { projectId: row.log.projectId, webhookLogId: row.log.id, endpointId: null }
+      : row.attempt;
+  // An id that is none may be why Postgres refused it.
+  const sane = (id: string | null) => (id !== null && isUuid(id) ? id : null);
+  return {
+    ...letter,
+    projectId: sane(ids.projectId),
+    webhookLogId: sane(ids.webhookLogId),
+    endpointId: sane(ids.endpointId),
+  };
+}
+
+function bytesLetter(kind: 'message' | 'audit_row', reason: string, content: Buffer): NewDeadLetter {
+  const noIds = { projectId: null, webhookLogId: null, endpointId: null };
+  return { id: idOfBytes(content), kind, reason, ...noIds, content };
+}

@@ -1,0 +1,234 @@
+import { Postgres } from '@hqrelay/db/postgres';
+import { deliveryId, idOfBytes, newId } from '@hqrelay/domain/ids';
+import { decodeMessage, type Envelope } from '@hqrelay/queue/messages';
+import { encodeParked } from '@hqrelay/queue/parked';
+import { deadLetterQueue } from '@hqrelay/queue/topology';
+import { createRegistry } from '@hqrelay/runtime/metrics';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createBacklogGauges, measureBacklog } from '../src/maintenance/measure-backlog.ts';
+import { createStoreDeadLetters } from '../src/maintenance/store-dead-letters.ts';
+import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+
+let world: WorkerWorld;
+
+beforeAll(async () => {
+  world = await startWorkerWorld();
+});
+
+afterAll(() => world.close());
+
+afterEach(async () => {
+  await world.sql.query('delete from dead_letters');
+  world.logged.length = 0;
+  world.clock.aheadMs = 0;
+});
+
+/** A dead letter of a delivery, and its message as the worker parks it. */
+function deadDelivery(reason = 'HTTP 500 at attempt 6, the last') {
+  const [id, endpointId] = [newId(), newId()];
+  const fields = {
+    deliveryId: deliveryId(id, endpointId),
+    endpointId,
+    attemptNum: 6,
+    lane: 'retry' as const,
+  };
+  const content = world.message(newId(), {
+    id,
+    endpointIds: [endpointId],
+    delivery: { ...fields, notBefore: 0 },
+  });
+  return {
+    id,
+    deliveryId: fields.deliveryId,
+    content,
+    parked: encodeParked({ v: 1, kind: 'delivery', reason }, content),
+  };
+}
+
+const idsInSql = async () => {
+  const { rows } = await world.sql.query<{ id: string }>('select id from dead_letters order by id');
+  return rows.map(({ id }) => id);
+};
+
+describe('dead letters in the queue', () => {
+  it('are stored by the hundred, with their reasons made storable', async () => {
+    const letters = Array.from({ length: 450 }, (_, index) => deadDelivery(`no. ${index}\0\ud800`));
+    await Promise.all(letters.map(({ parked }) => world.sendToDeadLetters(parked)));
+    expect(await world.storeDeadLetters()).toBe(450);
+    expect(await idsInSql()).toEqual(letters.map((each) => each.deliveryId).toSorted());
+    const [row] = await world.deadLettersOf(letters[7]!.id);
+    expect(row).toMatchObject({ reason: 'no. 7\ufffd\ufffd', kind: 'delivery', content: null });
+    expect(await world.storeDeadLetters()).toBe(0);
+  });
+
+  it('are stored once when the worker dies between the commit and the acknowledgement', async () => {
+    const letter = deadDelivery();
+    await world.sendToDeadLetters(letter.parked);
+    const dying = createStoreDeadLetters({
+      ...world.storeDeadLettersDeps,
+      connection: {
+        state: 'up',
+        pullBatches: (queue, limits, handle) =>
+          world.publishing.pullBatches(queue, limits, async (contents) => {
+            await handle(contents);
+            throw new Error('killed');
+          }),
+      },
+    });
+    await expect(dying()).rejects.toThrow('killed');
+    const [before] = await world.deadLettersOf(letter.id);
+    await waitFor('the queue to be empty', async () => {
+      await world.storeDeadLetters();
+      return (await world.depthOf(deadLetterQueue)) === 0;
+    });
+    expect(await world.deadLettersOf(letter.id)).toEqual([before]);
+  });
+
+  it('stay there while Postgres is away', async () => {
+    const letter = deadDelivery();
+    await world.sendToDeadLetters(letter.parked);
+    world.postgres.markDown(new Error('away'));
+    expect(await world.storeDeadLetters()).toBe(0);
+    await world.waitUntilUp();
+    expect(await world.storeDeadLetters()).toBe(1);
+    expect(await world.deadLettersOf(letter.id)).toHaveLength(1);
+  });
+
+  it('that Postgres refuses stay there and are told of, stop no other, and are tried again a minute later', async () => {
+    await world.sql.query(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+       create trigger refuse before insert on dead_letters for each row when (new.reason = 'refused') execute function refuse()`,
+    );
+    // Of its own, as it rests afterwards.
+    const storeDeadLetters = createStoreDeadLetters(world.storeDeadLettersDeps);
+    const letters = Array.from({ length: 9 }, (_, index) => deadDelivery(index === 4 ? 'refused' : 'fine'));
+    for (const { parked } of letters) await world.sendToDeadLetters(parked);
+    const refused = letters[4]!;
+    expect(await storeDeadLetters()).toBe(8);
+    expect(await idsInSql()).not.toContain(refused.deliveryId);
+    expect(world.logged).toMatchObject([{ message: 'dead_letter.not_stored', id: refused.deliveryId }]);
+    await waitFor('it to be back', async () => (await world.depthOf(deadLetterQueue)) === 1);
+
+    await world.sql.query('drop trigger refuse on dead_letters');
+    expect(await storeDeadLetters()).toBe(0);
+    world.clock.aheadMs = 60_000;
+    expect(await storeDeadLetters()).toBe(1);
+    expect(await idsInSql()).toContain(refused.deliveryId);
+  });
+
+  it('count as dead until they are replayed, wherever they are', async () => {
+    const registry = createRegistry();
+    const gauges = createBacklogGauges(registry);
+    const { publishing: connection } = world;
+    const count = async (postgres = world.postgres) => {
+      await measureBacklog({ postgres, connection, gauges });
+      return (await gauges.deadLetters.get()).values[0]?.value;
+    };
+    const letters = [deadDelivery(), deadDelivery()] as const;
+    for (const { parked } of letters) await world.sendToDeadLetters(parked);
+    await waitFor('both in the queue', async () => (await count()) === 2);
+    await world.storeDeadLetters();
+    await world.sendToDeadLetters(Buffer.from('poison'));
+    await world.storeDeadLetters();
+    await waitFor('the queue to be empty', async () => (await world.depthOf(deadLetterQueue)) === 0);
+    expect(await count()).toBe(2);
+    await world.sql.query('update dead_letters set replay_id = $1, replayed_at = now() where id = $2', [
+      newId(),
+      letters[0].deliveryId,
+    ]);
+    expect(await count()).toBe(1);
+    // While one of the two stores is away, the half that is known is not told.
+    await world.sendToDeadLetters(Buffer.from('more poison'));
+    const away = new Postgres({
+      url: world.databaseUrl,
+      applicationName: 'away',
+      max: 1,
+      onChange: () => {},
+    });
+    expect(await count(away)).toBe(1);
+    await away.close();
+    await world.storeDeadLetters();
+  });
+});
+
+describe('a message that the broker gave up on', () => {
+  async function seeded(envelope: Partial<Envelope> = {}) {
+    const { projectId, endpoints } = await world.seed({ retry: '1h' });
+    const { id: endpointId, endpoint } = endpoints[0]!;
+    const id = newId();
+    const content = world.message(projectId, { id, endpointIds: [endpointId], ...envelope });
+    return { id, projectId, endpointId, endpoint, content };
+  }
+
+  it('is put back once, and delivered', async () => {
+    const { id, endpoint, content } = await seeded();
+    await world.sendToDeadLetters(content);
+    expect(await world.storeDeadLetters()).toBe(1);
+    expect(await world.waitForAttempts(id, 1)).toMatchObject([{ attempt_num: 1, status: 'delivered' }]);
+    expect(endpoint.requests).toHaveLength(1);
+    expect(await world.deadLettersOf(id)).toEqual([]);
+    expect(world.logged).toMatchObject([{ message: 'message.put_back', id }]);
+  });
+
+  it('after its attempt was recorded is not posted again', async () => {
+    const { id, endpoint, content } = await seeded();
+    await world.send(content);
+    await world.waitForAttempts(id, 1);
+    await world.sendToDeadLetters(content);
+    expect(await world.storeDeadLetters()).toBe(1);
+    // Another one that goes the same way, to know when that one is through.
+    const after = await seeded();
+    await world.send(after.content);
+    await world.waitForAttempts(after.id, 1);
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
+  it('after it was fanned out makes no second life of its deliveries', async () => {
+    const { projectId, endpoints } = await world.seed({}, {});
+    const id = newId();
+    const content = world.message(projectId, { id, endpointIds: endpoints.map((each) => each.id) });
+    await world.send(content);
+    await world.waitForAttempts(id, 2);
+    await world.sendToDeadLetters(content);
+    await world.storeDeadLetters();
+    await waitFor('it to be fanned out again', () => world.publishedOf(id).length === 4);
+    const after = await seeded();
+    await world.send(after.content);
+    await world.waitForAttempts(after.id, 1);
+    for (const { endpoint } of endpoints) expect(endpoint.requests).toHaveLength(1);
+  });
+
+  it('is marked while it is the same message: kept for its project, it is not put back another time', async () => {
+    const { id, endpointId, content } = await seeded();
+    const { findProject } = world.deps;
+    world.deps.findProject = () => ({ kind: 'unavailable' });
+    try {
+      await world.sendToDeadLetters(content);
+      await world.storeDeadLetters();
+      const kept = await waitFor('it to be kept', () =>
+        world.publisher.published.find(
+          ({ exchange, body }) => exchange.startsWith('hqrelay.delay') && body.includes(id),
+        ),
+      );
+      const decoded = decodeMessage(kept.body);
+      expect(decoded).toMatchObject({ message: { envelope: { putBack: true, redelivered: true } } });
+      // As if workers gave this one back until the broker moved it.
+      await world.sendToDeadLetters(kept.body);
+      expect(await world.waitForDeadLetter(deliveryId(id, endpointId))).toMatchObject({
+        kind: 'delivery',
+        reason: expect.stringContaining('twice'),
+      });
+    } finally {
+      world.deps.findProject = findProject;
+    }
+  });
+
+  it('and that nobody can read is kept with its bytes', async () => {
+    const content = Buffer.from('who knows');
+    await world.sendToDeadLetters(content);
+    const letter = await world.waitForDeadLetter(idOfBytes(content));
+    expect(letter).toMatchObject({ kind: 'message', webhook_log_id: null });
+    expect(letter.content?.equals(content)).toBe(true);
+  });
+});
