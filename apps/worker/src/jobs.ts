@@ -33,15 +33,17 @@ export function jobsOf(deps: JobDeps): Job[] {
     const count = await work;
     if (count > 0) deps.logger.info({ count }, what);
   };
-  // A few at a time while some go, as a burst of them would be noticed by everybody else.
-  const release = async () => {
-    const count = await releaseHeld(deps);
-    if (count > 0) deps.logger.debug({ count }, 'held.released');
-    return count > 0 ? 100 : undefined;
-  };
-  const storeDeadLetters = createStoreDeadLetters(deps);
+  let released = 0;
   return [
-    { name: 'release-held', everyMs: 500, run: release },
+    {
+      name: 'release-held',
+      // A few at a time while some go: a burst of them would be noticed by everybody else.
+      everyMs: () => (released > 0 ? 100 : 500),
+      run: async () => {
+        released = await releaseHeld(deps);
+        if (released > 0) deps.logger.debug({ count: released }, 'held.released');
+      },
+    },
     { name: 'drain-outbox', everyMs: 500, run: () => counted('outbox.drained', drainOutbox(deps)) },
     {
       name: 'drain-spilled-audit',

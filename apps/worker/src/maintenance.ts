@@ -2,9 +2,9 @@ import type { Logger } from '@hqrelay/runtime/logger';
 
 export type Job = {
   name: string;
-  everyMs: number;
-  /** What it answers, if anything, is how soon it is to run again this time, ms. */
-  run: () => Promise<number | void>;
+  /** A function is asked each time it has ended. */
+  everyMs: number | (() => number);
+  run: () => Promise<void>;
 };
 
 export type Maintenance = { stop: () => Promise<void> };
@@ -19,14 +19,15 @@ function repeat(job: Job, logger: Logger): () => Promise<void> {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
-  const schedule = (afterMs: number) => {
-    if (!stopped) timer = setTimeout(start, afterMs);
+  const schedule = () => {
+    const { everyMs } = job;
+    if (!stopped) timer = setTimeout(start, typeof everyMs === 'number' ? everyMs : everyMs());
   };
   const start = () => {
     running = job
       .run()
       .catch((error: unknown) => logger.warn({ err: error, job: job.name }, 'job.failed'))
-      .then((afterMs) => schedule(afterMs ?? job.everyMs));
+      .finally(schedule);
   };
   start();
   return () => {
