@@ -34,6 +34,7 @@ export function jobsOf(deps: JobDeps): Job[] {
     if (count > 0) deps.logger.info({ count }, what);
   };
   let released = 0;
+  const storeDeadLetters = createStoreDeadLetters(deps);
   return [
     {
       name: 'release-held',
