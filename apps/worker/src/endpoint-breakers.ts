@@ -30,6 +30,8 @@ export class EndpointBreakers {
   readonly #streaks = new Map<string, Streak>();
   /** The last thing under way with each endpoint's row: one after another. */
   readonly #telling = new Map<string, Promise<void>>();
+  /** Endpoints whose probe is being claimed: when an interval is over thousands may come at once. */
+  readonly #claiming = new Set<string>();
 
   constructor(options: EndpointBreakersOptions) {
     this.#options = options;
@@ -41,13 +43,20 @@ export class EndpointBreakers {
 
   /** Whether this worker, and no other, may try an open endpoint now. */
   async claimProbe(endpointId: string, leaseMs: number): Promise<boolean> {
+    if (this.#claiming.has(endpointId)) return false;
+    this.#claiming.add(endpointId);
     let isClaimed = false;
-    await this.#change(endpointId, (before) => {
-      const claimed = claimProbe(before, { now: this.#options.now(), leaseMs });
-      // Closed meanwhile: nobody needs to be asked.
-      isClaimed = claimed !== undefined || verdictOf(before, this.#options.now()) === 'closed';
-      return claimed ?? before;
-    });
+    try {
+      await this.#change(endpointId, (before) => {
+        const now = this.#options.now();
+        const claimed = claimProbe(before, { now, leaseMs });
+        // Closed meanwhile: nobody needs to be asked.
+        isClaimed = claimed !== undefined || verdictOf(before, now) === 'closed';
+        return claimed ?? before;
+      });
+    } finally {
+      this.#claiming.delete(endpointId);
+    }
     return isClaimed;
   }
 

@@ -1,6 +1,7 @@
 import { newId } from '@hqrelay/domain/ids';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { EndpointBreakers } from '../src/endpoint-breakers.ts';
 import { inFlightPerEndpointMax } from '../src/endpoint-gate.ts';
 import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
 
@@ -100,12 +101,21 @@ describe('an endpoint that goes on failing', () => {
     expect(world.breakerChanges).toContainEqual([endpointId, 'closed']);
   });
 
-  it('is tried by one worker of several', async () => {
+  it('is tried by one worker of several, and by one delivery of many', async () => {
     const { endpointId } = await openBreaker();
     world.clock.aheadMs += 5_001;
-    const claims = await Promise.all(
-      [1, 2, 3, 4].map(() => world.gate.breakers.claimProbe(endpointId, 10_000)),
+    const workers = [1, 2, 3, 4].map(
+      () =>
+        new EndpointBreakers({
+          postgres: world.postgres,
+          now: world.now,
+          onChange: () => {},
+          onError: (error) => world.errors.push(String(error)),
+        }),
     );
+    await Promise.all(workers.map((each) => each.refresh()));
+    const tries = workers.flatMap((each) => Array.from({ length: 25 }, () => each));
+    const claims = await Promise.all(tries.map((each) => each.claimProbe(endpointId, 10_000)));
     expect(claims.filter(Boolean)).toHaveLength(1);
   });
 

@@ -15,8 +15,8 @@ import { drainSpill } from '../src/drain-spill.ts';
 export type AuditWorld = Awaited<ReturnType<typeof startAuditWorld>>;
 
 /** A world with a recorder of audit rows, and a Postgres of its own that may be stopped. */
-export async function startAuditWorld() {
-  const world = await createWorld(inject('run'), { own: ['postgres'] });
+export async function startAuditWorld(options: { diskMib?: number } = {}) {
+  const world = await createWorld(inject('run'), { own: ['postgres'], ...options });
   // What is committed survives that a test kills the server.
   const database = new URL(world.ownerDatabaseUrl).pathname.slice(1);
   await world.sql.query(`alter database ${database} set synchronous_commit = on`);

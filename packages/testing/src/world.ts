@@ -7,6 +7,7 @@ import {
 } from '@hqrelay/services/private-services';
 import { makeThrowAwayFolder, removeThrowAwayFolder } from '@hqrelay/services/throw-away-folder';
 import pg from 'pg';
+import { mountDisk } from './mount-disk.ts';
 import { appUser, databaseUrl, makeTemplate, templateDatabase, type RunUrls } from './run-services.ts';
 
 export type World = {
@@ -23,6 +24,8 @@ export type World = {
   sql: pg.Pool;
   /** Servers of this world's own, where it asked for some. */
   servers: Partial<PrivateServers>;
+  /** Where their data lies. */
+  folder: string | undefined;
   close: () => Promise<void>;
 };
 
@@ -32,19 +35,26 @@ export type World = {
  */
 export async function createWorld(
   run: RunUrls,
-  options: { own?: readonly ServiceName[]; durable?: boolean } = {},
+  options: {
+    own?: readonly ServiceName[];
+    durable?: boolean;
+    /** Its own servers' data lies on a disk of this size, in memory. For root alone. */
+    diskMib?: number;
+  } = {},
 ): Promise<World> {
   const own = options.own ?? [];
-  if (own.length === 0) return openWorld(run, {}, async () => {});
+  if (own.length === 0) return openWorld(run, {}, async () => {}, undefined);
   const dir = makeThrowAwayFolder('hqrelay-world-', run.folder);
+  const disk = options.diskMib === undefined ? undefined : mountDisk(dir, options.diskMib);
   let servers: Partial<PrivateServers> = {};
   const discard = async () => {
     await discardServers(servers);
+    disk?.unmount();
     removeThrowAwayFolder(dir);
   };
   try {
     servers = await startPrivateServers(own, { dir, durable: options.durable ?? false, say: () => {} });
-    return await openWorld(run, servers, discard);
+    return await openWorld(run, servers, discard, dir);
   } catch (error) {
     await discard();
     throw error;
@@ -55,6 +65,7 @@ async function openWorld(
   run: RunUrls,
   servers: Partial<PrivateServers>,
   discardOwn: () => Promise<void>,
+  folder: string | undefined,
 ): Promise<World> {
   const name = `world_${randomBytes(6).toString('hex')}`;
 
@@ -92,6 +103,7 @@ async function openWorld(
     },
     sql,
     servers,
+    folder,
     close: async () => {
       // First: a connection to a server that is frozen would never end.
       await discardOwn();
