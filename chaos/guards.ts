@@ -66,8 +66,8 @@ export const guards: readonly Guard[] = [
     patches: [
       {
         file: 'packages/audit/dist/audit-recorder.js',
-        find: 'async #spill(batch) {',
-        replace: "async #spill(batch) {\n        if (batch) return batch.map(() => 'unavailable');",
+        find: 'async #spill(rows) {',
+        replace: "async #spill(rows) {\n        if (rows) return rows.map(() => 'unavailable');",
       },
     ],
     row: 'postgres-stopped',
@@ -98,5 +98,44 @@ export const guards: readonly Guard[] = [
     ],
     row: 'redis-flushed',
     expects: /under two ids|two queued rows/,
+  },
+  {
+    name: 'hold-before-ack',
+    without: 'the worker acknowledges a delivery before Postgres has committed that it is held',
+    patches: [
+      {
+        file: 'apps/worker/dist/hold.js',
+        find: 'const isStored = await deps.storeHeld(',
+        replace: 'const isStored = true;\n    void deps.storeHeld(',
+      },
+    ],
+    row: 'pause-resume-kills',
+    expects: /deliveries are lost/,
+  },
+  {
+    name: 'confirm-before-forget',
+    without: 'held deliveries are forgotten before the broker has confirmed them',
+    patches: [
+      {
+        file: 'apps/worker/dist/maintenance/release-held.js',
+        find: 'const result = await publisher.publish(',
+        replace: "const result = { kind: 'confirmed' };\n        void publisher.publish(",
+      },
+    ],
+    row: 'pause-resume-kills',
+    expects: /deliveries are lost/,
+  },
+  {
+    name: 'breaker',
+    without: 'an endpoint that fails is never left alone',
+    patches: [
+      {
+        file: 'packages/domain/dist/breaker.js',
+        find: 'if (!breaker || breaker.state ===',
+        replace: 'if (true || breaker.state ===',
+      },
+    ],
+    row: 'endpoint-down-long',
+    expects: /the breaker to open/,
   },
 ];

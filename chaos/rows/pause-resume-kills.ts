@@ -4,7 +4,7 @@ import type { Row } from '../row.ts';
 export const pauseResumeKills: Row = {
   name: 'pause-resume-kills',
   fault:
-    'an endpoint is paused for 10 s while each worker is killed (`kill -9`) and RabbitMQ and Postgres are killed and started again; then resumed, while each worker is killed again',
+    'an endpoint is paused for 10 s while each worker is killed (`kill -9`) and RabbitMQ and Postgres are killed and started again; then resumed, while each worker and RabbitMQ are killed again',
   duplicatesBecause: 'a killed worker had posted and not yet acknowledged',
   mayRefuse: true,
   p99MsMax: 1_000,
@@ -30,10 +30,12 @@ export const pauseResumeKills: Row = {
       }
       await stage.wait(3_000);
     });
-    await stage.fault('it is resumed, and each worker is killed', async () => {
+    await stage.fault('it is resumed, and each worker and RabbitMQ are killed', async () => {
       await site.changeEndpoint('alone', 'paused = false, release_rate = 50');
       await stage.wait(1_000);
       await killEach();
+      await site.server('rabbitmq').kill();
+      await site.server('rabbitmq').start();
     });
   },
 };
