@@ -199,6 +199,45 @@ describe('endpoint pause, resume, disable and enable', () => {
   });
 });
 
+describe('an endpoint that was held up', () => {
+  it('is resumed at the rate that is chosen, which stays; a rate that no worker keeps is refused', async () => {
+    const { endpointId } = await add();
+    const run = async (...argv: string[]) => jsonOf(await world.run('endpoint', ...argv, '--json'));
+    expect(await run('resume', endpointId)).toMatchObject({ releaseRate: 100 });
+    expect(await run('resume', endpointId, '--rate', '250')).toMatchObject({ releaseRate: 250 });
+    expect(await run('enable', endpointId)).toMatchObject({ releaseRate: 250 });
+    expect((await world.run('endpoint', 'resume', endpointId)).stdout).toContain('250 a second');
+    for (const rate of ['0', '2001', '1.5', 'fast']) {
+      expect(await world.run('endpoint', 'resume', endpointId, '--rate', rate)).toMatchObject({
+        exitCode: 2,
+      });
+    }
+  });
+
+  it('is listed with what its breaker does and what is held for which reason', async () => {
+    const { endpointId } = await add();
+    expect(await find(endpointId)).toMatchObject({ breaker: { state: 'closed', failures: 0 }, held: {} });
+    await world.sql.query(
+      `insert into endpoint_breakers (endpoint_id, state, failures, failing_since, opened_at, probe_at, interval_ms, updated_at)
+       values ($1, 'open', 12, now() - interval '1 minute', now() - interval '50 seconds', now() + interval '20 seconds', 30000, now())`,
+      [endpointId],
+    );
+    await world.sql.query(
+      `insert into held_deliveries (delivery_id, webhook_log_id, endpoint_id, reason, due_at, held_at, queue, message)
+       select gen_random_uuid(), gen_random_uuid(), $1, case when n = 1 then 'delay' else 'breaker' end::hold_reason, now(), now(), 'q', ''
+       from generate_series(1, 4) n`,
+      [endpointId],
+    );
+    expect(await find(endpointId)).toMatchObject({
+      breaker: { state: 'open', failures: 12 },
+      held: { delay: 1, breaker: 3 },
+    });
+    const { stdout } = await world.run('endpoint', 'list', '--project', projectId);
+    expect(stdout).toMatch(/open, 12 failures in 60 s, tried in (19|20) s/);
+    expect(stdout).toMatch(/3 breaker/);
+  });
+});
+
 describe('endpoint rotate-secret', () => {
   it('gives a new signing secret; the old one signs until the overlap ends', async () => {
     const { endpointId, signingSecret } = await add();

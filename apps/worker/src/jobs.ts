@@ -34,6 +34,7 @@ export function jobsOf(deps: JobDeps): Job[] {
     if (count > 0) deps.logger.info({ count }, what);
   };
   let released = 0;
+  let measuringTookMs = 0;
   const storeDeadLetters = createStoreDeadLetters(deps);
   return [
     {
@@ -58,7 +59,16 @@ export function jobsOf(deps: JobDeps): Job[] {
     },
     { name: 'refresh-breakers', everyMs: 1_000, run: () => deps.gate.breakers.refresh() },
     { name: 'count-workers', everyMs: 2_000, run: () => countWorkers(deps) },
-    { name: 'measure-backlog', everyMs: 5_000, run: () => measureBacklog(deps) },
+    {
+      name: 'measure-backlog',
+      // Counting takes the longer the more there is.
+      everyMs: () => Math.max(5_000, 50 * measuringTookMs),
+      run: async () => {
+        const startedAt = performance.now();
+        await measureBacklog(deps);
+        measuringTookMs = performance.now() - startedAt;
+      },
+    },
     {
       name: 'make-partitions',
       everyMs: 600_000,

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { inTransaction } from '../in-transaction.ts';
-import { releaseFirst, type PublishHeld, type Releasable } from './held-deliveries.ts';
+import { inIndexOrder, releaseFirst, type PublishHeld, type Releasable } from './held-deliveries.ts';
 
 export type HoldingEndpoint = {
   endpointId: string;
@@ -63,7 +63,8 @@ export async function releaseOfEndpoint(
       [endpointId, new Date(now)],
     );
     const { rows: turns } = await client.query<{ next_at: Date; breaker_released_at: Date }>(
-      'select next_at, breaker_released_at from endpoint_releases where endpoint_id = $1 for update skip locked',
+      `select next_at, breaker_released_at, ${inIndexOrder} from endpoint_releases where endpoint_id = $1
+       for update skip locked`,
       [endpointId],
     );
     const turn = turns[0];
