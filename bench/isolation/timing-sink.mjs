@@ -23,7 +23,8 @@ function seenAt(path) {
 
 const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
   const path = request.url ?? '';
-  const at = Date.now();
+  // Finer than a millisecond.
+  const at = performance.timeOrigin + performance.now();
   const id = String(request.headers['webhook-id']);
   const receivedAt = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
   const here = seenAt(path);
