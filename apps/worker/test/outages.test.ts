@@ -74,15 +74,15 @@ describe('while Postgres is stopped', () => {
     await withoutPostgres(async () => {
       await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
       await waitFor('it to wait in a delay queue', () => world.publishedOf(id).length === 1);
-      expect(world.publishedOf(id)).toMatchObject([{ attemptNum: 2, exchange: 'hqrelay.delay.1m' }]);
+      expect(world.publishedOf(id)).toMatchObject([{ attemptNum: 2, exchange: 'hqrelay.delay.5m' }]);
       expect(endpoint.requests).toHaveLength(2);
     });
-    const { body } = world.publisher.published.findLast(({ exchange }) => exchange === 'hqrelay.delay.1m')!;
+    const { body } = world.publisher.published.findLast(({ exchange }) => exchange === 'hqrelay.delay.5m')!;
     await waitFor('the row of the first attempt', async () => {
       await drainAudit();
       return (await world.attemptsOf(id)).length === 1;
     });
-    // What the delay queue will give back in a minute.
+    // What the delay queue will give back in five minutes.
     const decoded = decodeMessage(body);
     expect(decoded.kind).toBe('message');
     await world.send(body, 'hqrelay.retries');

@@ -33,7 +33,7 @@ export async function runServer(
     start: async () => {
       server = await launch();
     },
-    freeze: () => server.signalGroup('SIGSTOP'),
+    freeze: () => server.freeze(),
     thaw: () => server.signalGroup('SIGCONT'),
   };
 }

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -111,6 +111,15 @@ export class ServerProcess {
     }
   }
 
+  /** Holds all of it still. Returns when every thread of the server stands, which takes a moment on a busy machine. */
+  freeze(): void {
+    this.signalGroup('SIGSTOP');
+    const giveUpAt = performance.now() + 1_000;
+    while (!isStopped(this.#serverPid()) && performance.now() < giveUpAt) {
+      // Nothing of ours may run meanwhile: it would still be answered.
+    }
+  }
+
   #serverPid(): number {
     const { pidFile } = this.#command;
     const noted =
@@ -125,5 +134,18 @@ export class ServerProcess {
     const lines = written.subarray(this.#logStart).toString().trimEnd().split('\n');
     const shown = lines.length <= 25 ? lines : [...lines.slice(0, 15), '…', ...lines.slice(-10)];
     return [...shown, `(${logFile})`].join('\n');
+  }
+}
+
+/** True also where the kernel does not tell. */
+function isStopped(pid: number): boolean {
+  try {
+    const tasks = `/proc/${pid}/task`;
+    return readdirSync(tasks).every((task) => {
+      const stat = readFileSync(`${tasks}/${task}/stat`, 'latin1');
+      return stat.charAt(stat.lastIndexOf(')') + 2) === 'T';
+    });
+  } catch {
+    return true;
   }
 }

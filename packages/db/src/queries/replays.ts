@@ -2,6 +2,7 @@ import type { CredentialPlace } from '@hqrelay/domain/forwarded-credentials';
 import { deliveryId, newId } from '@hqrelay/domain/ids';
 import type pg from 'pg';
 import { inTransaction } from '../in-transaction.ts';
+import { inIndexOrder } from './held-deliveries.ts';
 
 /** What a message of a webhook is made of. */
 export type RecordedWebhook = {
@@ -118,18 +119,21 @@ export async function insertReplays(
 
 /**
  * When the last replay of these projects is due that nobody has let go yet; null when there is none. ms since epoch. A later
- * attempt of a replay that waits is none: that one was held after its replay was requested.
+ * attempt of a replay that waits is none: that one was held after its replay was requested. Given in a transaction, whose
+ * later queries prefer indexes too.
  */
 export async function lastReplayDue(
   client: pg.PoolClient,
   projectIds: readonly string[],
 ): Promise<number | null> {
+  await client.query(`select ${inIndexOrder}`);
+  // From the last one due backwards, each looked up until one is a replay. As a join it would be made of all of them.
   const { rows } = await client.query<{ due_at: Date }>(
     `select h.due_at from held_deliveries h
      where h.reason = 'delay' and h.queue = '${replayQueue}'
-       and h.endpoint_id in (select id from endpoints where project_id = any($1::uuid[]))
-       and exists (select from replays r
-         where r.webhook_log_id = h.webhook_log_id and r.endpoint_id = h.endpoint_id and r.requested_at = h.held_at)
+       and h.endpoint_id = any(array(select id from endpoints where project_id = any($1::uuid[])))
+       and (select true from replays r
+         where r.webhook_log_id = h.webhook_log_id and r.endpoint_id = h.endpoint_id and r.requested_at = h.held_at limit 1)
      order by h.due_at desc limit 1`,
     [projectIds],
   );
