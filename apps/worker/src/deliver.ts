@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { AuditRecorder } from '@hqrelay/audit/audit-recorder';
 import type { Postgres } from '@hqrelay/db/postgres';
 import type { DeliveryHistory } from '@hqrelay/db/queries/delivery-attempts';
@@ -38,6 +39,11 @@ export type DeliverDeps = HoldDeps & {
   random: () => number;
 };
 
+/**
+ * The message that this one is a copy of may be with another worker at this very moment, as when the broker was slow and the
+ * outbox quick: most endpoints have answered by then, and the attempt has its row.
+ */
+const otherUnderWayMs = 300;
 const longestInBrokerMs = 3_600_000;
 const askTimeoutMs = 1_000;
 const configRetryMs = 5_000;
@@ -58,7 +64,12 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
   if (!holdReason && remainingMs > 0 && !mayBeRecorded(delivery)) return later();
 
   // Asked before it is held too: a copy must not take the place of the attempt that its delivery waits for.
-  const history = await historyOf(deps, delivery);
+  let history = await historyOf(deps, delivery);
+  const isToBePosted = !holdReason && remainingMs <= 0;
+  if (isToBePosted && mayBeRecorded(delivery) && history && history.lastAttemptNum < fields.attemptNum) {
+    await wait(otherUnderWayMs);
+    history = await historyOf(deps, delivery);
+  }
   if (history && history.lastAttemptNum > fields.attemptNum) return 'ack';
   if (history && history.lastAttemptNum === fields.attemptNum) {
     // Whoever recorded it goes on, and comes back redelivered if it crashed first. Any other message is a copy of that one.

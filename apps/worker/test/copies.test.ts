@@ -1,5 +1,5 @@
 import { deliveryId, newId } from '@hqrelay/domain/ids';
-import type { DeliveryFields } from '@hqrelay/queue/messages';
+import { decodeMessage, type DeliveryFields } from '@hqrelay/queue/messages';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
@@ -37,6 +37,12 @@ async function webhook(retry: string, envelope: { copy?: boolean } = {}) {
   };
 }
 
+function decodedEnvelope(content: Buffer) {
+  const decoded = decodeMessage(content);
+  if (decoded.kind !== 'message') throw new Error(decoded.reason);
+  return decoded.message.envelope;
+}
+
 function nextAttempts(id: string): [number, string][] {
   return world.publishedOf(id).map((each) => [each.attemptNum, each.exchange]);
 }
@@ -48,6 +54,42 @@ describe('a message given out again', () => {
     await world.waitForAttempts(id, 1);
     expect(await world.redeliver(content)).toBe('ack');
     expect(endpoint.requests).toHaveLength(1);
+    expect(await world.attemptsOf(id)).toHaveLength(1);
+  });
+
+  it('while another worker still has it in its hands is not posted beside it', async () => {
+    const { id, endpoint, content } = await webhook('1h');
+    const { endpointIds, projectId } = decodedEnvelope(content);
+    const { readHistory, recorder } = world.deps;
+    const attempt = {
+      kind: 'attempt' as const,
+      attempt: {
+        id: newId(),
+        deliveryId: deliveryId(id, endpointIds[0]!),
+        webhookLogId: id,
+        projectId,
+        endpointId: endpointIds[0]!,
+        lane: 'live' as const,
+        attemptNum: 1,
+        status: 'delivered' as const,
+        statusCode: 200,
+        latencyMs: 100,
+        error: null,
+        responseBody: null,
+        correlationId: 'test',
+        nextAttemptAt: null,
+      },
+    };
+    let asked = 0;
+    // The other one's attempt gets its row just after this one has asked for it.
+    world.deps.readHistory = async (key) => {
+      const answer = await readHistory(key);
+      if ((asked += 1) === 1) await recorder.record(attempt);
+      return answer;
+    };
+    expect(await world.redeliver(content)).toBe('ack');
+    world.deps.readHistory = readHistory;
+    expect(endpoint.requests).toHaveLength(0);
     expect(await world.attemptsOf(id)).toHaveLength(1);
   });
 
