@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   admit,
   markFailed,
@@ -44,6 +45,7 @@ const longestPollMs = 120;
 const waitForOutcomeMs = 1_200;
 const waitForRedisMs = 600;
 const postgresTimeoutMs = 500;
+const settleAgainMs = 250;
 
 /**
  * Seen before, over the rate limit, or ours to make durable. A duplicate of a request that is still under way waits for
@@ -113,9 +115,18 @@ async function admitByRedisAlone(
   return undefined;
 }
 
+/**
+ * A Redis that has just gone is told when it is back: until then the provider's retry would wait for an outcome in vain. A mark
+ * that does not arrive at all leaves a reservation that runs out: the retry takes the same id over.
+ */
 async function settleInRedis(deps: AdmitDeps, claim: Claim, end: 'seen' | 'failed'): Promise<void> {
-  // A mark that does not arrive leaves a reservation that runs out: the provider's retry takes the same id over.
-  await (end === 'seen' ? markSeen(deps.cache, claim) : markFailed(deps.cache, claim)).catch(() => {});
+  const giveUpAt = performance.now() + reservationMs;
+  const isTold = () =>
+    // What Redis itself answers, it would answer again.
+    (end === 'seen' ? markSeen(deps.cache, claim) : markFailed(deps.cache, claim)).catch(() => true);
+  while (!(await isTold()) && performance.now() < giveUpAt) {
+    await wait(settleAgainMs, undefined, { ref: false });
+  }
 }
 
 /** Redis is away: the rate limit is open, and Postgres knows which ids were seen. Without either, nothing is held back. */

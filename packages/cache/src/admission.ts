@@ -160,9 +160,9 @@ type Claim = Pick<
   'projectId' | 'webhookId' | 'id' | 'payloadSha256' | 'idempotencyTtlSeconds'
 >;
 
-/** After the webhook was made durable: from now on the same id is a duplicate. */
-export async function markSeen(cache: Cache, claim: Claim): Promise<void> {
-  await cache.attempt((redis) =>
+/** After the webhook was made durable: from now on the same id is a duplicate. False when Redis is away. */
+export async function markSeen(cache: Cache, claim: Claim): Promise<boolean> {
+  const told = await cache.attempt((redis) =>
     runScript(
       redis,
       markSeenScript,
@@ -170,6 +170,7 @@ export async function markSeen(cache: Cache, claim: Claim): Promise<void> {
       [claim.id, claim.payloadSha256, claim.idempotencyTtlSeconds],
     ),
   );
+  return told !== undefined;
 }
 
 /** Puts this request's reservation under the id and the body that Postgres knows the webhook by; it does not count twice. */
@@ -184,12 +185,12 @@ export async function replaceReservation(cache: Cache, claim: Claim & { token: s
   );
 }
 
-/** After nothing could take the webhook: the provider's retry takes the id over, and is not counted twice. */
+/** After nothing could take the webhook: its retry takes the id over and is not counted twice. False when Redis is away. */
 export async function markFailed(
   cache: Cache,
   claim: Pick<AdmissionRequest, 'projectId' | 'webhookId' | 'token'>,
-): Promise<void> {
-  await cache.attempt((redis) =>
+): Promise<boolean> {
+  const told = await cache.attempt((redis) =>
     runScript(
       redis,
       markFailedScript,
@@ -197,6 +198,7 @@ export async function markFailed(
       [claim.token],
     ),
   );
+  return told !== undefined;
 }
 
 /**
