@@ -16,7 +16,7 @@ const ownerFile = 'owner.pid';
 /** A folder for private servers that lasts as long as this process. Those of processes that were killed are removed. */
 export function makeThrowAwayFolder(prefix: string, parent = tmpdir()): string {
   for (const name of readdirSync(parent)) {
-    if (name.startsWith(prefix) && isAbandoned(join(parent, name))) removeThrowAwayFolder(join(parent, name));
+    if (name.startsWith(prefix) && isAbandoned(join(parent, name))) removeIfPossible(join(parent, name));
   }
   const folder = mkdtempSync(join(parent, prefix));
   writeFileSync(join(folder, ownerFile), String(process.pid));
@@ -29,6 +29,15 @@ export function removeThrowAwayFolder(folder: string): void {
   removeDataFolder(join(folder, 'postgres'));
   // A server that is just ending may still write.
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+}
+
+/** What somebody else left behind, such as a disk that is still mounted there, is no reason not to begin. */
+function removeIfPossible(folder: string): void {
+  try {
+    removeThrowAwayFolder(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error;
+  }
 }
 
 function isAbandoned(folder: string): boolean {
