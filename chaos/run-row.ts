@@ -40,6 +40,8 @@ const warmUpMs = { brief: 1_200, whole: 2_000 };
 const afterFaultMs = { brief: 1_200, whole: 2_500 };
 /** For the end of the apps and for the books. */
 const closingMs = 6_000;
+/** For the broker to give back what a stopped worker had in its hands. */
+const giveBackMs = 1_500;
 
 /** Runs one row of the matrix from its own apps and database to its verdict. */
 export async function runRow(row: Row, options: RunOptions): Promise<RowResult> {
@@ -159,6 +161,7 @@ async function concluded(
   };
   // For whoever keeps the logs to see what was slow, and when.
   writeFileSync(join(run.logFolder, 'answers.json'), JSON.stringify({ faults, answers: load.answers }));
+  if (run.left !== undefined) await wait(giveBackMs);
   const remains = await readRemains(site.world);
   const books = balance({
     ...common,

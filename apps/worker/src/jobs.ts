@@ -46,16 +46,20 @@ export function jobsOf(deps: JobDeps): Job[] {
         if (released > 0) deps.logger.debug({ count: released }, 'held.released');
       },
     },
-    { name: 'drain-outbox', everyMs: 500, run: () => counted('outbox.drained', drainOutbox(deps)) },
+    {
+      name: 'drain-outbox',
+      everyMs: 500,
+      run: (stopping) => counted('outbox.drained', drainOutbox(deps, stopping)),
+    },
     {
       name: 'drain-spilled-audit',
       everyMs: 1_000,
-      run: () => counted('audit.drained', drainSpilledAudit(deps)),
+      run: (stopping) => counted('audit.drained', drainSpilledAudit(deps, stopping)),
     },
     {
       name: 'store-dead-letters',
       everyMs: 1_000,
-      run: () => counted('dead_letters.taken', storeDeadLetters()),
+      run: (stopping) => counted('dead_letters.taken', storeDeadLetters(stopping)),
     },
     { name: 'refresh-breakers', everyMs: 1_000, run: () => deps.gate.breakers.refresh() },
     { name: 'count-workers', everyMs: 2_000, run: () => countWorkers(deps) },

@@ -62,7 +62,7 @@ export async function startAuditWorld(options: { diskMib?: number } = {}) {
     withoutBroker: recorderWith(noPublisher),
     /** What the recorder told of, and how many statements were sent to Postgres. */
     seen,
-    drain: () => drainSpill({ postgres, connection, publisher }),
+    drain: (stopping?: AbortSignal) => drainSpill({ postgres, connection, publisher }, stopping),
     spill: (body: Buffer) => publisher.publish({ exchange: '', routingKey: auditQueue, body }),
     async takeParked() {
       const parked: NonNullable<ReturnType<typeof decodeParked>>[] = [];

@@ -119,13 +119,13 @@ export class BrokerConnection {
   }
 
   /**
-   * Takes the messages of a queue in batches, of which the last message may go over `bytesMax`, until the queue is empty, and
-   * acknowledges those that `handle` answers true for. The others go back to the queue at the end, and so does a batch for
-   * which it throws, which ends it. Returns how many were acknowledged.
+   * Takes the messages of a queue in batches, of which the last message may go over `bytesMax`, until the queue is empty or
+   * `stopping` is aborted, and acknowledges those that `handle` answers true for. The others go back to the queue at the end,
+   * and so does a batch for which it throws, which ends it. Returns how many were acknowledged.
    */
   async pullBatches(
     queue: string,
-    limits: { messagesMax: number; bytesMax: number },
+    limits: { messagesMax: number; bytesMax: number; stopping?: AbortSignal | undefined },
     handle: (contents: readonly Buffer[]) => Promise<readonly boolean[]>,
   ): Promise<number> {
     const model = this.#model;
@@ -134,7 +134,7 @@ export class BrokerConnection {
     channel.on('error', () => {});
     try {
       for (let taken = 0; ;) {
-        const messages = await getBatch(channel, queue, limits);
+        const messages = limits.stopping?.aborted ? [] : await getBatch(channel, queue, limits);
         if (messages.length === 0) return taken;
         const done = await handle(messages.map(({ content }) => content));
         for (const message of messages.filter((_, index) => done[index])) {

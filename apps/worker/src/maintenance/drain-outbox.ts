@@ -6,10 +6,13 @@ export type DrainOutboxDeps = { postgres: Postgres; publisher: Publisher };
 
 const batch = 500;
 
-/** Publishes what the broker could not take before, in the order it came, until the outbox is empty. Returns how many. */
-export async function drainOutbox(deps: DrainOutboxDeps): Promise<number> {
+/**
+ * Publishes what the broker could not take before, in the order it came, until the outbox is empty or `stopping` is
+ * aborted. Returns how many.
+ */
+export async function drainOutbox(deps: DrainOutboxDeps, stopping?: AbortSignal): Promise<number> {
   let total = 0;
-  while (deps.postgres.isUp && deps.publisher.isOpen) {
+  while (!stopping?.aborted && deps.postgres.isUp && deps.publisher.isOpen) {
     const left = await drain(deps.postgres.pool, batch, async ({ exchange, routingKey, message }) => {
       const result = await deps.publisher.publish({ exchange, routingKey, body: message });
       return result.kind === 'confirmed';

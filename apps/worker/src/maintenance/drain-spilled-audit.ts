@@ -1,7 +1,7 @@
 import { drainSpill, type DrainSpillDeps } from '@hqrelay/audit/drain-spill';
 
 /** Writes the audit rows that Postgres could not take. Returns how many messages of them it took. */
-export async function drainSpilledAudit(deps: DrainSpillDeps): Promise<number> {
+export async function drainSpilledAudit(deps: DrainSpillDeps, stopping?: AbortSignal): Promise<number> {
   if (!deps.postgres.isUp || deps.connection.state !== 'up') return 0;
-  return drainSpill(deps);
+  return drainSpill(deps, stopping);
 }

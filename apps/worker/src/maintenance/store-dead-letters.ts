@@ -27,13 +27,15 @@ const restMs = 60_000;
  * the first time. A message is acknowledged after the commit: a crash between writes it again, which changes nothing. One
  * that Postgres refuses stays where it is, is told of, and stops no other. Each run returns how many messages it took.
  */
-export function createStoreDeadLetters(deps: StoreDeadLettersDeps): () => Promise<number> {
+export function createStoreDeadLetters(
+  deps: StoreDeadLettersDeps,
+): (stopping?: AbortSignal) => Promise<number> {
   const { postgres, connection, publisher, now } = deps;
   let restsUntil = 0;
-  return async () => {
+  return async (stopping) => {
     if (!postgres.isUp || connection.state !== 'up' || !publisher.isOpen || now() < restsUntil) return 0;
     let refusedSome = false;
-    const taken = await connection.pullBatches(deadLetterQueue, limits, async (contents) => {
+    const taken = await connection.pullBatches(deadLetterQueue, { ...limits, stopping }, async (contents) => {
       const fates = contents.map(fateOf);
       const refused = await store(
         deps,
