@@ -1,12 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import {
-  admit,
-  markFailed,
-  markSeen,
-  replaceReservation,
-  reservationMs,
-  type Admission,
-} from '@hqrelay/cache/admission';
+import { admit, replaceReservation, reservationMs, type Admission } from '@hqrelay/cache/admission';
 import type { Cache } from '@hqrelay/cache/client';
 import type { Postgres } from '@hqrelay/db/postgres';
 import {
@@ -18,6 +10,7 @@ import {
 import { newId } from '@hqrelay/domain/ids';
 import { idFor, type VerifiedWebhook } from './inbound-request.ts';
 import type { RedisMemory } from './redis-memory.ts';
+import { settleInRedis } from './settle-in-redis.ts';
 
 export type AdmitDeps = { cache: Cache; postgres: Postgres; redisMemory: RedisMemory };
 
@@ -45,7 +38,6 @@ const longestPollMs = 120;
 const waitForOutcomeMs = 1_200;
 const waitForRedisMs = 600;
 const postgresTimeoutMs = 500;
-const settleAgainMs = 250;
 
 /**
  * Seen before, over the rate limit, or ours to make durable. A duplicate of a request that is still under way waits for
@@ -85,7 +77,7 @@ async function admitByRedis(
   const admission = await admit(deps.cache, claim);
   if (admission?.kind !== 'admitted') return admission;
   const settleAs = (id: string, payloadSha256: string) => (end: 'seen' | 'failed') =>
-    void settleInRedis(deps, { ...claim, id, payloadSha256 }, end);
+    void settleInRedis(deps.cache, { ...claim, id, payloadSha256 }, end);
   const { id, takenOver } = admission;
   const forgetful = admission.redisAgeMs < claim.idempotencyTtlSeconds * 1_000;
   const prior = forgetful && !takenOver ? await findPrior(deps, webhook) : null;
@@ -113,20 +105,6 @@ async function admitByRedisAlone(
     if (outcome) return outcome;
   }
   return undefined;
-}
-
-/**
- * A Redis that has just gone is told when it is back: until then the provider's retry would wait for an outcome in vain. A mark
- * that does not arrive at all leaves a reservation that runs out: the retry takes the same id over.
- */
-async function settleInRedis(deps: AdmitDeps, claim: Claim, end: 'seen' | 'failed'): Promise<void> {
-  const giveUpAt = performance.now() + reservationMs;
-  const isTold = () =>
-    // What Redis itself answers, it would answer again.
-    (end === 'seen' ? markSeen(deps.cache, claim) : markFailed(deps.cache, claim)).catch(() => true);
-  while (!(await isTold()) && performance.now() < giveUpAt) {
-    await wait(settleAgainMs, undefined, { ref: false });
-  }
 }
 
 /** Redis is away: the rate limit is open, and Postgres knows which ids were seen. Without either, nothing is held back. */
