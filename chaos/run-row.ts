@@ -162,6 +162,8 @@ async function concluded(
   // For whoever keeps the logs to see what was slow, and when.
   writeFileSync(join(run.logFolder, 'answers.json'), JSON.stringify({ faults, answers: load.answers }));
   if (run.left !== undefined) await wait(giveBackMs);
+  // A fault that went wrong may have left one stopped, and the books are in them.
+  await options.services.restore();
   const remains = await readRemains(site.world);
   const books = balance({
     ...common,

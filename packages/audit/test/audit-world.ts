@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Postgres } from '@hqrelay/db/postgres';
 import type { AuditRow, DeliveryAttemptRow } from '@hqrelay/db/queries/append-audit';
 import { newId } from '@hqrelay/domain/ids';
@@ -45,17 +44,8 @@ export async function startAuditWorld(options: { diskMib?: number } = {}) {
   await postgres.start();
   await waitFor('the stores', () => postgres.isUp && publisher.isOpen);
 
-  /** To Postgres with all its processes: those that serve a connection are in groups of their own. */
-  const signalPostgres = (signal: NodeJS.Signals) => {
-    const pid = world.servers.postgres!.pid();
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
-    for (const each of [pid, ...children]) process.kill(each, signal);
-  };
-
   return {
     ...world,
-    freezePostgres: () => signalPostgres('SIGSTOP'),
-    thawPostgres: () => signalPostgres('SIGCONT'),
     postgres,
     publisher,
     recorder,

@@ -102,7 +102,7 @@ describe('while Postgres is frozen', () => {
   it('rows go to the broker, soon and then at once, and all of them are in Postgres afterwards, once', async () => {
     const rows = many(300);
     const last = many(50);
-    world.freezePostgres();
+    world.servers.postgres!.freeze();
     try {
       const startedAt = performance.now();
       const outcomes = await Promise.all(rows.map((row) => world.recorder.record(row)));
@@ -116,7 +116,7 @@ describe('while Postgres is frozen', () => {
       expect(world.seen.statements).toBeLessThanOrEqual(1);
       expect(world.seen.spilled).toBe(350);
     } finally {
-      world.thawPostgres();
+      world.servers.postgres!.thaw();
     }
     await world.waitUntilPostgresIs('up');
     await world.drain();
@@ -138,12 +138,12 @@ describe('while Postgres is frozen', () => {
     const plain = webhook();
     const withThem = webhook();
     if (withThem.kind === 'webhook') withThem.payload = { ...withThem.payload!, credentials };
-    world.freezePostgres();
+    world.servers.postgres!.freeze();
     try {
       const outcomes = await Promise.all([plain, withThem].map((row) => world.recorder.record(row)));
       expect(outcomes).toEqual(['spilled', 'spilled']);
     } finally {
-      world.thawPostgres();
+      world.servers.postgres!.thaw();
     }
     await world.waitUntilPostgresIs('up');
     await world.drain();
@@ -158,7 +158,7 @@ describe('while Postgres is frozen', () => {
 
   it('what waits in memory is bounded: past that a row is refused at once', async () => {
     const large = Buffer.alloc(1 << 20);
-    world.freezePostgres();
+    world.servers.postgres!.freeze();
     try {
       const outcomes: string[] = [];
       const recording = Array.from({ length: 200 }, async () =>
@@ -171,13 +171,13 @@ describe('while Postgres is frozen', () => {
       expect(tally(outcomes)).toEqual({ unavailable: outcomes.length });
       await Promise.all(recording);
     } finally {
-      world.thawPostgres();
+      world.servers.postgres!.thaw();
     }
     await world.waitUntilPostgresIs('up');
   });
 
   it('the text of an answer counts too', async () => {
-    world.freezePostgres();
+    world.servers.postgres!.freeze();
     try {
       const responseBody = 'x'.repeat(4_096);
       const refused = new Set<string>();
@@ -189,7 +189,7 @@ describe('while Postgres is frozen', () => {
       expect([...refused]).toEqual(['unavailable']);
       await Promise.all(recording);
     } finally {
-      world.thawPostgres();
+      world.servers.postgres!.thaw();
     }
     await world.waitUntilPostgresIs('up');
   });

@@ -34,6 +34,6 @@ export async function runServer(
       server = await launch();
     },
     freeze: () => server.freeze(),
-    thaw: () => server.signalGroup('SIGCONT'),
+    thaw: () => void server.signalGroup('SIGCONT'),
   };
 }

@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
+import { childrenInOtherGroups, isAlive, isStopped } from './processes.ts';
 
 export type ServerCommand = {
   name: string;
@@ -95,27 +96,34 @@ export class ServerProcess {
     clearTimeout(timer);
   }
 
-  /** As a crash of the machine would: nothing is flushed, nobody is told. */
+  /** As a crash of the machine would: nothing is flushed, nobody is told. Resolves when all of it is gone. */
   async kill(): Promise<void> {
-    this.signalGroup('SIGKILL');
+    const others = this.signalGroup('SIGKILL');
     await this.#exited;
+    // Its memory is shared with them, and it would not start again while one is left.
+    const giveUpAt = performance.now() + stopWithinMs;
+    while (others.some(isAlive) && performance.now() < giveUpAt) await wait(10);
   }
 
-  /** To the server and all that it started. */
-  signalGroup(signal: NodeJS.Signals): void {
-    if (this.#child.pid === undefined) return;
-    try {
-      process.kill(-this.#child.pid, signal);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  /** To the server and all that it started. Returns those that are in process groups of their own, as Postgres's are. */
+  signalGroup(signal: NodeJS.Signals): number[] {
+    if (this.#child.pid === undefined) return [];
+    const others = childrenInOtherGroups(this.#child.pid);
+    for (const target of [-this.#child.pid, ...others]) {
+      try {
+        process.kill(target, signal);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
     }
+    return others;
   }
 
   /** Holds all of it still. Returns when every thread of the server stands, which takes a moment on a busy machine. */
   freeze(): void {
-    this.signalGroup('SIGSTOP');
+    const all = [this.#serverPid(), ...this.signalGroup('SIGSTOP')];
     const giveUpAt = performance.now() + 1_000;
-    while (!isStopped(this.#serverPid()) && performance.now() < giveUpAt) {
+    while (!all.every(isStopped) && performance.now() < giveUpAt) {
       // Nothing of ours may run meanwhile: it would still be answered.
     }
   }
@@ -134,18 +142,5 @@ export class ServerProcess {
     const lines = written.subarray(this.#logStart).toString().trimEnd().split('\n');
     const shown = lines.length <= 25 ? lines : [...lines.slice(0, 15), '…', ...lines.slice(-10)];
     return [...shown, `(${logFile})`].join('\n');
-  }
-}
-
-/** True also where the kernel does not tell. */
-function isStopped(pid: number): boolean {
-  try {
-    const tasks = `/proc/${pid}/task`;
-    return readdirSync(tasks).every((task) => {
-      const stat = readFileSync(`${tasks}/${task}/stat`, 'latin1');
-      return stat.charAt(stat.lastIndexOf(')') + 2) === 'T';
-    });
-  } catch {
-    return true;
   }
 }

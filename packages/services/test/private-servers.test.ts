@@ -47,6 +47,17 @@ describe('private servers', () => {
     expect(await inPostgres(servers.postgres.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
+  test('nothing of Postgres outlives that it is killed: what serves a connection would keep it from starting again', async () => {
+    const client = new pg.Client({ connectionString: servers.postgres.url });
+    client.on('error', () => {});
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    process.kill(rows[0]!.pid, 'SIGSTOP');
+    await servers.postgres.kill();
+    await servers.postgres.start();
+    expect(await inPostgres(servers.postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
   test('Redis has what was written after it is stopped and started again', async () => {
     await askRedis(servers.redis.port, 'SET kept 42');
     await servers.redis.stop();
@@ -73,6 +84,18 @@ describe('private servers', () => {
     servers.redis.thaw();
     expect(first).toBe('silence');
     expect(await answer).toContain('PONG');
+  });
+
+  test('a Postgres that is frozen answers nothing on connections that it has either', async () => {
+    const client = new pg.Client({ connectionString: servers.postgres.url });
+    await client.connect();
+    servers.postgres.freeze();
+    const answer = client.query('select 1');
+    const first = await Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 300, 'silence'))]);
+    servers.postgres.thaw();
+    expect(first).toBe('silence');
+    expect((await answer).rowCount).toBe(1);
+    await client.end();
   });
 
   test('all of their ports are for this machine alone', () => {

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** The processes it started, if they still run, that are not in its process group. None where the kernel does not tell. */
+export function childrenInOtherGroups(pid: number): number[] {
+  return childrenOf(pid).filter((child) => {
+    const stat = statOf(child);
+    return stat !== undefined && stat.group !== pid;
+  });
+}
+
+/** Whether the process runs or stands still; not one that has ended and is only not yet collected. */
+export function isAlive(pid: number): boolean {
+  const state = statOf(pid)?.state;
+  return state !== undefined && state !== 'Z' && state !== 'X';
+}
+
+/** Whether every thread of the process stands still. True also where the kernel does not tell. */
+export function isStopped(pid: number): boolean {
+  return threadsOf(pid).every((thread) => (statOf(`${pid}/task/${thread}`)?.state ?? 'T') === 'T');
+}
+
+function childrenOf(pid: number): number[] {
+  return threadsOf(pid).flatMap((thread) => {
+    try {
+      const children = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8');
+      return children.trim().split(' ').filter(Boolean).map(Number);
+    } catch {
+      return [];
+    }
+  });
+}
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+}
+
+function statOf(path: number | string): { state: string; group: number } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${path}/stat`, 'latin1');
+    // The name before may hold anything, spaces and brackets too.
+    const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { state: state ?? '', group: Number(group) };
+  } catch {
+    return undefined;
+  }
+}
