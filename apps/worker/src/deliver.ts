@@ -44,6 +44,8 @@ export type DeliverDeps = HoldDeps & {
  * outbox quick: most endpoints have answered by then, and the attempt has its row.
  */
 const otherUnderWayMs = 300;
+/** What was known of a copy before it waited this long for its endpoint may not be so any more. */
+const staleAfterMs = 50;
 const longestInBrokerMs = 3_600_000;
 const askTimeoutMs = 1_000;
 const configRetryMs = 5_000;
@@ -67,25 +69,28 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
   let history = await historyOf(deps, delivery);
   const isToBePosted = !holdReason && remainingMs <= 0;
   if (isToBePosted && mayBeRecorded(delivery) && history && history.lastAttemptNum < fields.attemptNum) {
-    await wait(otherUnderWayMs);
+    // Not as long for all: two copies at two workers would both wait in vain.
+    await wait(otherUnderWayMs * (1 + deps.random()));
     history = await historyOf(deps, delivery);
   }
-  if (history && history.lastAttemptNum > fields.attemptNum) return 'ack';
-  if (history && history.lastAttemptNum === fields.attemptNum) {
-    // Whoever recorded it goes on, and comes back redelivered if it crashed first. Any other message is a copy of that one.
-    if (!delivery.redelivered) return 'ack';
-    return goOn(deps, delivery, endpoint, concludedBefore(history));
-  }
-  if (history?.finished) return 'ack';
+  if (history && isRecorded(delivery, history)) return goOnAfter(deps, delivery, endpoint, history);
   if (holdReason) return sent(hold(deps, delivery, holdReason, fields.notBefore));
   if (remainingMs > 0) return later();
 
+  const askedAt = performance.now();
   const pass = await deps.gate.enter(endpoint.id, {
     bytes: delivery.body.length,
     timeoutMs: attemptTimeoutMs(endpoint),
   });
   if (pass === 'stopped') return 'requeue';
   if (pass === 'shut') return sent(hold(deps, delivery, 'breaker', fields.notBefore));
+  if (mayBeRecorded(delivery) && performance.now() - askedAt > staleAfterMs) {
+    history = await historyOf(deps, delivery);
+    if (history && isRecorded(delivery, history)) {
+      pass.leave('none');
+      return goOnAfter(deps, delivery, endpoint, history);
+    }
+  }
   let sign: Sign = 'none';
   const attemptedAt = deps.now();
   let exchange: HttpExchange;
@@ -112,6 +117,25 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
   // Whoever recorded it goes on, unless it had this very message before, and died: then its row says how.
   if (recorded === 'overtaken') return delivery.redelivered ? deliver(deps, delivery) : 'ack';
   return goOn(deps, delivery, endpoint, conclusion);
+}
+
+/** Whether somebody made this attempt, or the delivery is past it. */
+function isRecorded({ fields }: Delivery, history: DeliveryHistory): boolean {
+  return history.lastAttemptNum >= fields.attemptNum || history.finished;
+}
+
+/**
+ * Whoever recorded an attempt goes on, and comes back redelivered if it crashed first. Any other message is a copy of that
+ * one, and ends here.
+ */
+async function goOnAfter(
+  deps: DeliverDeps,
+  delivery: Delivery,
+  endpoint: EndpointConfig,
+  history: DeliveryHistory,
+): Promise<Verdict> {
+  const isItsOwn = delivery.redelivered && history.lastAttemptNum === delivery.fields.attemptNum;
+  return isItsOwn ? goOn(deps, delivery, endpoint, concludedBefore(history)) : 'ack';
 }
 
 function holdReasonOf(

@@ -43,6 +43,42 @@ function decodedEnvelope(content: Buffer) {
   return decoded.message.envelope;
 }
 
+/** Something happens when the worker has been answered for the n-th time. Returns what ends it. */
+function afterAsking(times: number, act: () => unknown): () => void {
+  const { readHistory } = world.deps;
+  let asked = 0;
+  world.deps.readHistory = async (key) => {
+    const answer = await readHistory(key);
+    if ((asked += 1) === times) await act();
+    return answer;
+  };
+  return () => (world.deps.readHistory = readHistory);
+}
+
+/** Another worker has delivered it at the first attempt. */
+async function recordElsewhere(content: Buffer): Promise<void> {
+  const { id, endpointIds, projectId } = decodedEnvelope(content);
+  await world.deps.recorder.record({
+    kind: 'attempt',
+    attempt: {
+      id: newId(),
+      deliveryId: deliveryId(id, endpointIds[0]!),
+      webhookLogId: id,
+      projectId,
+      endpointId: endpointIds[0]!,
+      lane: 'live',
+      attemptNum: 1,
+      status: 'delivered',
+      statusCode: 200,
+      latencyMs: 100,
+      error: null,
+      responseBody: null,
+      correlationId: 'test',
+      nextAttemptAt: null,
+    },
+  });
+}
+
 function nextAttempts(id: string): [number, string][] {
   return world.publishedOf(id).map((each) => [each.attemptNum, each.exchange]);
 }
@@ -59,38 +95,29 @@ describe('a message given out again', () => {
 
   it('while another worker still has it in its hands is not posted beside it', async () => {
     const { id, endpoint, content } = await webhook('1h');
-    const { endpointIds, projectId } = decodedEnvelope(content);
-    const { readHistory, recorder } = world.deps;
-    const attempt = {
-      kind: 'attempt' as const,
-      attempt: {
-        id: newId(),
-        deliveryId: deliveryId(id, endpointIds[0]!),
-        webhookLogId: id,
-        projectId,
-        endpointId: endpointIds[0]!,
-        lane: 'live' as const,
-        attemptNum: 1,
-        status: 'delivered' as const,
-        statusCode: 200,
-        latencyMs: 100,
-        error: null,
-        responseBody: null,
-        correlationId: 'test',
-        nextAttemptAt: null,
-      },
-    };
-    let asked = 0;
     // The other one's attempt gets its row just after this one has asked for it.
-    world.deps.readHistory = async (key) => {
-      const answer = await readHistory(key);
-      if ((asked += 1) === 1) await recorder.record(attempt);
-      return answer;
-    };
+    const restore = afterAsking(1, () => recordElsewhere(content));
     expect(await world.redeliver(content)).toBe('ack');
-    world.deps.readHistory = readHistory;
+    restore();
     expect(endpoint.requests).toHaveLength(0);
     expect(await world.attemptsOf(id)).toHaveLength(1);
+  });
+
+  it('that waits for its endpoint while another worker posts it is not posted too', async () => {
+    const { id, endpoint, endpointId, content } = await webhook('1h');
+    world.crew.size = 256;
+    const pass = await world.gate.enter(endpointId, { bytes: 0, timeoutMs: 1_000 });
+    if (typeof pass === 'string') throw new Error(pass);
+    const restore = afterAsking(2, () => {
+      setTimeout(() => void recordElsewhere(content).then(() => pass.leave('none')), 100);
+    });
+    expect(await world.redeliver(content)).toBe('ack');
+    restore();
+    world.crew.size = 1;
+    expect(endpoint.requests).toHaveLength(0);
+    expect(await world.attemptsOf(id)).toHaveLength(1);
+    // Its slot is free again.
+    expect(world.gate.room(endpointId)).toMatchObject({ kind: 'room', deliveries: 256 });
   });
 
   it('while Postgres has just stalled waits for what it knows, and is not posted unasked', async () => {
