@@ -36,7 +36,8 @@ export type RunOptions = {
   say: (line: string) => void;
 };
 
-const warmUpMs = { brief: 1_200, whole: 2_000 };
+/** Apps that have just started compile themselves for seconds, beside servers that start on the same cores. */
+const warmUpMs = { brief: 1_200, whole: 5_000 };
 const afterFaultMs = { brief: 1_200, whole: 2_500 };
 /** For the end of the apps and for the books. */
 const closingMs = 6_000;

@@ -6,8 +6,6 @@ export const everythingStopped: Row = {
   fault: 'RabbitMQ, Postgres and Redis are killed (`kill -9`) and started again together',
   duplicatesBecause: 'what was delivered just before could be recorded nowhere, and was delivered again',
   mayRefuse: true,
-  // All three servers start again on the cores that the apps and the providers run on.
-  p99MsMax: 600,
   acceptsWithinMs: 3_000,
   hit: hitBoth,
   run: async ({ server }, stage) => {
