@@ -79,9 +79,11 @@ async function admitByRedis(
   const settleAs = (id: string, payloadSha256: string) => (end: 'seen' | 'failed') =>
     void settleInRedis(deps.cache, { ...claim, id, payloadSha256 }, end);
   const { id, takenOver } = admission;
-  const forgetful = admission.redisAgeMs < claim.idempotencyTtlSeconds * 1_000;
-  const prior = forgetful && !takenOver ? await findPrior(deps, webhook) : null;
-  if (!prior) {
+  const windowMs = claim.idempotencyTtlSeconds * 1_000;
+  const forgetful = deps.redisMemory.mayLack({ redisAgeMs: admission.redisAgeMs, windowMs });
+  // Asked of one that is taken over too: who left it behind may have had no Postgres to ask.
+  const prior = forgetful ? await findPrior(deps, webhook) : null;
+  if (!prior || prior.id === id) {
     return { kind: 'admitted', id, copy: takenOver, known: false, settle: settleAs(id, claim.payloadSha256) };
   }
   // The reservation made just now stands under another id; what Postgres knows takes its place. Settled only then: a
@@ -124,9 +126,11 @@ async function admitByPostgres(
   if (claimed.kind === 'pending') return claimed;
   const settleAs = (id: string, payloadSha256: string) => (end: 'seen' | 'failed') =>
     void settleInPostgres(deps, { ...claim, id, payloadSha256 }, end);
-  const prior = claimed.takenOver ? null : await findPrior(deps, webhook);
-  if (prior) return fromPrior(prior, claim.payloadSha256, settleAs(prior.id, prior.payloadSha256));
   const { id, takenOver } = claimed;
+  const prior = await findPrior(deps, webhook);
+  if (prior && prior.id !== id) {
+    return fromPrior(prior, claim.payloadSha256, settleAs(prior.id, prior.payloadSha256));
+  }
   return { kind: 'admitted', id, copy: takenOver, known: false, settle: settleAs(id, claim.payloadSha256) };
 }
 

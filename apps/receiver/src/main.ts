@@ -54,10 +54,11 @@ const cache = new Cache({
   name: 'hqrelay-receiver',
   onChange: (state, reason) => {
     stateChange('redis')(state, reason);
-    if (state === 'up') void redisMemory.settleAll();
+    if (state === 'up') void redisMemory.cameBack();
   },
 });
 const redisMemory = new RedisMemory(cache);
+cache.redis.on('close', () => redisMemory.wasLost());
 const broker = new BrokerConnection({
   urls: config.rabbitmqUrls,
   name: 'hqrelay-receiver',

@@ -2,14 +2,18 @@ import { distrustMemory } from '@hqrelay/cache/admission';
 import type { Cache } from '@hqrelay/cache/client';
 
 const projectsMax = 100_000;
+/** By then every receiver is connected again, and has told Redis what it took without it. */
+const othersTellMs = 15_000;
 
 /**
- * Remembers for which projects Redis missed something while it was away, and tells it so before it is asked again: from
- * then on, for one window, ids it does not know are looked up in Postgres.
+ * Whether Redis can be believed when it does not know an id. Remembers for which projects it missed something while it was
+ * away, and tells it so before it is asked again: from then on, for one window, ids it does not know are looked up in
+ * Postgres. So they are just after it came back, when other receivers may not have told it yet.
  */
 export class RedisMemory {
   readonly #cache: Cache;
   readonly #missed = new Set<string>();
+  #inDoubtUntil = 0;
 
   constructor(cache: Cache) {
     this.#cache = cache;
@@ -25,8 +29,20 @@ export class RedisMemory {
     if (await distrustMemory(this.#cache, projectId).catch(() => false)) this.#missed.delete(projectId);
   }
 
-  /** Redis is back: every project that it missed something of, at once. */
-  async settleAll(): Promise<void> {
+  /** Whether a webhook that Redis does not know may have come within its window all the same. */
+  mayLack({ redisAgeMs, windowMs }: { redisAgeMs: number; windowMs: number }): boolean {
+    return redisAgeMs < windowMs || performance.now() < this.#inDoubtUntil;
+  }
+
+  /** The connection broke. A Redis that is only slow still runs what it was sent, and knows those ids in the end. */
+  wasLost(): void {
+    this.#inDoubtUntil = Number.POSITIVE_INFINITY;
+  }
+
+  /** Redis is back: it is told at once of every project that it missed something of. */
+  async cameBack(): Promise<void> {
+    if (this.#inDoubtUntil === Number.POSITIVE_INFINITY)
+      this.#inDoubtUntil = performance.now() + othersTellMs;
     for (const projectId of this.#missed) await this.settled(projectId);
   }
 }

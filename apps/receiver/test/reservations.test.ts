@@ -90,6 +90,19 @@ describe('a Redis that has forgotten', () => {
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
   });
 
+  it('nor does one that could be asked of nobody and was left behind under another id', async () => {
+    const project = await seedProject(world);
+    const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    await world.forgetInRedis(project.id);
+    // Postgres was away too: the provider was told 503, and sends it again.
+    const other = await leaveBehind(project, 'F', { ageMs: 100 });
+    const again = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    expect(again.text).toBe(first.text);
+    expect(again.body.id).not.toBe(other);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
+  });
+
   it('does not hide a conflict', async () => {
     const project = await seedProject(world);
     await postWebhook(world.url, project, { webhookId: 'evt_1', body });

@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
+import { connectRedis } from '@hqrelay/cache/client';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
 import { postWebhook, type ProviderAnswer } from '@hqrelay/testing/provider';
@@ -145,6 +146,42 @@ describe('while Redis is', () => {
       expect(again.text).toBe(before.text);
       expect(again.headers.get('idempotent-replayed')).toBe('true');
     }
+  });
+
+  it('back, it is not believed for a while: another receiver may not have told it yet what it took without it', async () => {
+    const project = await seedProject(world);
+    await seedEndpoint(world, project.id, { url: endpoint.url });
+    const first = await postWebhook(receiver.url, project, { webhookId: 'evt_1' });
+    await redis.stop();
+    await redis.start();
+    await waitForRedis('up');
+    const client = connectRedis(world.redisUrl, 'test');
+    await client.connect();
+    await client.del(`hqrelay:idempotency:{${project.id}}:evt_1`);
+    await client.set(`hqrelay:epoch:{${project.id}}`, '0');
+    client.disconnect();
+    const again = await postWebhook(receiver.url, project, { webhookId: 'evt_1' });
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  it('away, a claim that a failed request left behind does not hide what was accepted before', async () => {
+    const project = await seedProject(world);
+    await seedEndpoint(world, project.id, { url: endpoint.url });
+    const body = '{"event":"payment.captured"}';
+    const first = await postWebhook(receiver.url, project, { webhookId: 'evt_1', body });
+    await redis.stop();
+    await world.sql.query(
+      `insert into idempotency_keys
+         (project_id, webhook_id, webhook_log_id, payload_sha256, state, token, reserved_at, expires_at)
+       values ($1, 'evt_1', $2, $3, 'retryable', $4, now(), now() + interval '1 hour')`,
+      [project.id, randomUUID(), hash('sha256', body), randomUUID()],
+    );
+    const again = await postWebhook(receiver.url, project, { webhookId: 'evt_1', body });
+    await redis.start();
+    await waitForRedis('up');
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
   /** As the receiver sees it. */
