@@ -5,17 +5,18 @@ export type SlowEndpoint = Awaited<ReturnType<typeof startSlowEndpoint>>;
 
 /** Keeps every request waiting until it is told to answer. Bodies are counted and thrown away. */
 export async function startSlowEndpoint() {
-  const waiting: ServerResponse[] = [];
+  const waiting: { response: ServerResponse; times: number }[] = [];
   const seen = { requests: 0, bytes: 0, webhookIds: new Map<string, number>() };
   const server = createServer((request, response) => {
     request.on('data', (chunk: Buffer) => (seen.bytes += chunk.length));
     request.on('end', () => {
       seen.requests += 1;
       const id = String(request.headers['webhook-id']);
-      seen.webhookIds.set(id, (seen.webhookIds.get(id) ?? 0) + 1);
-      waiting.push(response);
+      const times = (seen.webhookIds.get(id) ?? 0) + 1;
+      seen.webhookIds.set(id, times);
+      waiting.push({ response, times });
       response.once('close', () => {
-        const index = waiting.indexOf(response);
+        const index = waiting.findIndex((each) => each.response === response);
         if (index >= 0) waiting.splice(index, 1);
       });
     });
@@ -25,9 +26,9 @@ export async function startSlowEndpoint() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     waiting,
     seen,
-    /** Answers those that have waited longest. */
-    answer(count = waiting.length, statusCode = 200) {
-      for (const response of waiting.splice(0, count)) response.writeHead(statusCode).end();
+    /** Answers those that have waited longest, each by how many times its webhook has come. */
+    answer(count = waiting.length, statusOf: (times: number) => number = () => 200) {
+      for (const { response, times } of waiting.splice(0, count)) response.writeHead(statusOf(times)).end();
     },
     async close() {
       server.closeAllConnections();
