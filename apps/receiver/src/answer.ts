@@ -11,9 +11,9 @@ export function errorAnswer(
   return { statusCode, body: { error: { code, message } }, ...(headers && { headers }) };
 }
 
-/** 1 to 4 s, so that senders who were all refused in an outage do not all come back in the same second. */
-export function retryLater(): Record<string, string> {
-  return { 'Retry-After': String(1 + Math.floor(Math.random() * 4)) };
+/** 1 s to `atMostSeconds`, so that senders who were refused together do not all come back in the same second. */
+export function retryLater(atMostSeconds = 4): Record<string, string> {
+  return { 'Retry-After': String(1 + Math.floor(Math.random() * atMostSeconds)) };
 }
 
 export function sendAnswer(response: ServerResponse, answer: Answer, correlationId: string): void {

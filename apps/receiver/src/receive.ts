@@ -4,6 +4,7 @@ import type { Request, RequestHandler } from 'express';
 import { errorAnswer, refuseBody, retryLater, sendAnswer, type Answer } from './answer.ts';
 import type { IngestResult, InboundRequest } from './inbound-request.ts';
 import type { BodyReader } from './read-body.ts';
+import { Refusals } from './refusals.ts';
 import type { Report } from './report.ts';
 
 export type ReceiveDeps = {
@@ -17,14 +18,17 @@ export type ReceiveDeps = {
 /** Senders give up after 3 s. What is still under way goes on, and decides what the provider's retry is told. */
 const answerWithinMs = 2_300;
 
-const undecided: IngestResult = {
-  kind: 'unavailable',
+const undecided = {
+  kind: 'unavailable' as const,
   code: 'webhook.undecided',
   message: 'The webhook could not be made durable in time; send it again',
 };
 
 /** `POST /v1/webhooks/:projectId`: HTTP on one side, `ingest` on the other. */
 export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string }> {
+  const refusals = new Refusals();
+  const refused = (code: string, message: string) =>
+    errorAnswer(503, code, message, retryLater(refusals.stayAwayAtMost(performance.now())));
   return async (request, response) => {
     const startedAt = performance.now();
     const correlationId = correlationIdOf(request.get('x-correlation-id'), newId);
@@ -60,12 +64,7 @@ export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string 
         return done('rejected', answer, undefined, read.bytes);
       }
       case 'overloaded': {
-        const answer = errorAnswer(
-          503,
-          'receiver.overloaded',
-          'Too much is being received; send it again',
-          retryLater(),
-        );
+        const answer = refused('receiver.overloaded', 'Too much is being received; send it again');
         refuseBody(request, response, answer, correlationId);
         return done('failed_to_queue', answer);
       }
@@ -73,7 +72,8 @@ export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string 
         const { body } = read;
         const work = deps.ingest({ ...inbound, body }).finally(() => deps.bodies.release(body.length));
         const result = await inTime(work);
-        const answer = answerOf(result);
+        const isRefused = result.kind === 'unavailable' && result.code !== undecided.code;
+        const answer = isRefused ? refused(result.code, result.message) : answerOf(result);
         sendAnswer(response, answer, correlationId);
         done(outcomeOf(result), answer, 'id' in result ? result.id : undefined, body.length);
       }

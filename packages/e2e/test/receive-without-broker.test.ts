@@ -143,7 +143,7 @@ describe('while both are away', () => {
     const answer = await postWebhook(receiver.url, unheardOf, { webhookId: 'evt_1' });
     expect(answer.statusCode).toBe(503);
     expect(answer.body.error?.code).toBe('project.unavailable');
-    expect(answer.headers.get('retry-after')).toMatch(/^[1-4]$/);
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
     await Promise.all([broker.start(), postgres.start()]);
     await waitFor(
       'it to be accepted',
