@@ -131,6 +131,7 @@ describe('a closing server', () => {
     const response = get(port, agent);
     await arrived;
     const closed = server.close(2_000);
+    await sleep(300);
     await expect(get(port, new http.Agent())).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     answer();
     expect(await response).toEqual({ connection: 'close', body: 'done' });
@@ -165,6 +166,18 @@ describe('a closing server', () => {
     expect(new Set(await Promise.all(clients))).toEqual(new Set(['ECONNREFUSED']));
     expect(await closed).toEqual({ connectionsCut: false });
     agent.destroy();
+  });
+
+  it('answers a client whose connection nobody had taken up yet', async () => {
+    const { server, port } = await start(
+      express().get('/', (_request, response) => void response.send('ok')),
+    );
+    const answers = Array.from({ length: 20 }, () => get(port, new http.Agent()));
+    // By now the kernel has connected them; the server has not been told.
+    await new Promise((resolve) => process.nextTick(resolve));
+    const closed = server.close(2_000);
+    expect((await Promise.all(answers)).map(({ body }) => body)).toEqual(Array(20).fill('ok'));
+    expect(await closed).toEqual({ connectionsCut: false });
   });
 
   it('closes a connection that only stays open', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -36,9 +37,12 @@ export function createHttpServer(app: Express): HttpServer {
 
   return {
     listen: (port) => listen(server, port),
-    close(deadlineMs) {
+    async close(deadlineMs) {
+      const deadline = performance.now() + deadlineMs;
+      if (server.listening) await acceptedAll(server);
+      // Not before: who is told to close its connection comes with a new one.
       draining = true;
-      return closeGracefully(server, deadlineMs);
+      return closeGracefully(server, Math.max(0, deadline - performance.now()));
     },
   };
 }
@@ -94,6 +98,26 @@ function explainListenError(error: NodeJS.ErrnoException, port: number): Error {
 }
 
 const sweepIntervalMs = 100;
+
+const acceptWithinMs = 250;
+
+/**
+ * A client whose connection the kernel has accepted and we have not is reset when the listening socket goes. Resolves just
+ * after a turn of the event loop in which there was none.
+ */
+async function acceptedAll(server: Server): Promise<void> {
+  const giveUpAt = performance.now() + acceptWithinMs;
+  let cameInTurn = false;
+  const note = () => (cameInTurn = true);
+  server.on('connection', note);
+  // What is left of this turn may be less than a look at every socket.
+  await nextTurn();
+  do {
+    cameInTurn = false;
+    await nextTurn();
+  } while (cameInTurn && performance.now() < giveUpAt);
+  server.off('connection', note);
+}
 
 /**
  * `server.close()` would at once destroy every connection that looks idle, and one whose next request is
