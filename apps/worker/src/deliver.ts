@@ -85,7 +85,10 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
   if (pass === 'stopped') return 'requeue';
   if (pass === 'shut') return sent(hold(deps, delivery, 'breaker', fields.notBefore));
   if (mayBeRecorded(delivery) && performance.now() - askedAt > staleAfterMs) {
-    history = await historyOf(deps, delivery);
+    history = await historyOf(deps, delivery).catch((error: unknown) => {
+      pass.leave('none');
+      throw error;
+    });
     if (history && isRecorded(delivery, history)) {
       pass.leave('none');
       return goOnAfter(deps, delivery, endpoint, history);

@@ -62,7 +62,14 @@ export class EndpointGate {
     const slots = slotsOf(bytes);
     if (!(await this.#slots.take(endpointId, slots))) return this.#isStopped ? 'stopped' : 'shut';
     const probed = this.breakers.verdict(endpointId) !== 'closed';
-    if (probed && !(await this.#mayProbe(endpointId, timeoutMs))) {
+    let isShut = probed;
+    try {
+      if (probed) isShut = !(await this.#mayProbe(endpointId, timeoutMs));
+    } catch (error) {
+      this.#slots.free(endpointId, slots);
+      throw error;
+    }
+    if (isShut) {
       this.#slots.free(endpointId, slots);
       return 'shut';
     }

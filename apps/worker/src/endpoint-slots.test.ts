@@ -89,6 +89,22 @@ describe('the slots of an endpoint', () => {
     expect(await all.take('a', 1)).toBe(false);
   });
 
+  it('are counted also when somebody waited before everybody had left', async () => {
+    const all = slots({ perEndpoint: 4, total: 8 });
+    await takenAtOnce(all, 'a', 4);
+    const waited = all.take('a', 1);
+    for (let count = 0; count < 4; count += 1) all.free('a', 1);
+    await waited;
+    all.free('a', 1);
+    await takenAtOnce(all, 'a', 4);
+    // The second that somebody waited in is over.
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(all.room('a')).toBe(0);
+    for (let count = 0; count < 4; count += 1) all.free('a', 1);
+    expect(await takenAtOnce(all, 'b', 4)).toBe(4);
+    expect(all.room('a')).toBe(4);
+  });
+
   it('are all free again when everybody has left', async () => {
     const all = slots({ perEndpoint: 50, total: 50 });
     for (let rounds = 0; rounds < 3; rounds += 1) {

@@ -121,6 +121,10 @@ export class EndpointSlots {
   }
 
   #forget(endpointId: string, endpoint: Endpoint): void {
-    if (endpoint.taken === 0 && endpoint.waiting.length === 0) this.#endpoints.delete(endpointId);
+    if (endpoint.taken > 0 || endpoint.waiting.length > 0) return;
+    // Else it would come later, when the endpoint may be known by another entry.
+    clearTimeout(endpoint.giveUp);
+    endpoint.giveUp = undefined;
+    this.#endpoints.delete(endpointId);
   }
 }
