@@ -46,6 +46,19 @@ describe('the outbox', () => {
     expect(await drainOutbox(app, 2, publish)).toBe(0);
   });
 
+  it('hands out no more at once than memory may hold', async () => {
+    const rows = Array.from({ length: 8 }, (_, index) => ({
+      ...message(''),
+      message: Buffer.alloc(3 << 20, index),
+    }));
+    for (const row of rows) await insertOutbox(app, row);
+    const handed: string[] = [];
+    const publish = async ({ id }: { id: string }) => handed.push(id) > 0;
+    expect(await drainOutbox(app, 500, publish)).toBe(6);
+    expect(await drainOutbox(app, 500, publish)).toBe(2);
+    expect(handed).toEqual(rows.map(({ id }) => id));
+  });
+
   it('keeps what could not be published', async () => {
     for (const text of ['1', '2', '3']) await insertOutbox(app, message(text));
     expect(await drainOutbox(app, 10, async (row) => row.message.toString() === '2')).toBe(1);

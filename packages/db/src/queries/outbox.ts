@@ -2,6 +2,9 @@ import type pg from 'pg';
 import { inTransaction } from '../in-transaction.ts';
 import type { OutboxRow } from './append-audit.ts';
 
+/** Of messages that are in memory at once; the last one may go over. */
+const bytesMax = 16 << 20;
+
 /**
  * Commits a message the broker did not take. A copy of one that waits already is one row with it; where that one is just
  * leaving, this waits until it has left: it may have been published and worked on, and come again.
@@ -15,8 +18,8 @@ export async function insertOutbox(pool: pg.Pool, row: OutboxRow): Promise<void>
 }
 
 /**
- * Hands up to `limit` messages to `publish` in the order they came and deletes those it answers true for, in one
- * transaction. One worker at a time, so that the order holds: a second one is answered 0 at once. Returns how many left.
+ * Hands up to `limit` messages, and as many as memory may hold at once, to `publish` in the order they came and deletes
+ * those it answers true for, in one transaction. One worker at a time, so that the order holds: a second one is answered 0 at once. Returns how many left.
  */
 export async function drainOutbox(
   pool: pg.Pool,
@@ -33,7 +36,16 @@ export async function drainOutbox(
       exchange: string;
       routing_key: string;
       message: Buffer;
-    }>('select id, exchange, routing_key, message from outbox order by seq limit $1 for update', [limit]);
+    }>(
+      `with first as materialized (
+         select seq, octet_length(message) as bytes from outbox order by seq limit $1
+       ), fitting as materialized (
+         select seq, sum(bytes) over (order by seq) - bytes as before from first
+       )
+       select id, exchange, routing_key, message from outbox
+       where seq = any(array(select seq from fitting where before < $2)) order by seq for update`,
+      [limit, bytesMax],
+    );
     const outcomes = await Promise.all(
       rows.map((row) =>
         publish({ id: row.id, exchange: row.exchange, routingKey: row.routing_key, message: row.message }),
