@@ -44,6 +44,7 @@ export async function holdMany(
       deliveryId: delivery.deliveryId,
       webhookLogId: id,
       endpointId,
+      attemptNum: 1,
       orderingKey: null,
       message,
       ...waits,

@@ -154,6 +154,7 @@ describe('webhook show', () => {
       deliveryId: deliveryId(id, endpointId),
       webhookLogId: id,
       endpointId,
+      attemptNum: 1,
       orderingKey: null,
       reason,
       dueAt: Date.now() + 60_000,

@@ -44,6 +44,7 @@ export async function hold(
     deliveryId: fields.deliveryId,
     webhookLogId: envelope.id,
     endpointId: fields.endpointId,
+    attemptNum: delivery.fields.attemptNum,
     orderingKey: null,
     reason,
     dueAt,

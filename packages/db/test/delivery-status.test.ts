@@ -49,6 +49,7 @@ function hold(log: { id: string; endpointIds: readonly string[] }): Promise<void
         deliveryId: deliveryId(log.id, endpointId),
         webhookLogId: log.id,
         endpointId,
+        attemptNum: 1,
         orderingKey: null,
         reason: 'paused',
         dueAt: Date.now(),

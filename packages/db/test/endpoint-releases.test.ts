@@ -39,6 +39,7 @@ async function hold(reason: HoldReason, ages: readonly number[], dueAt = 0) {
     deliveryId: newId(),
     webhookLogId: newId(t0 - age * 1_000),
     endpointId,
+    attemptNum: 1,
     orderingKey: null,
     reason,
     dueAt,

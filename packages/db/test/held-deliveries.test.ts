@@ -41,6 +41,7 @@ function held(changes: Partial<HeldDelivery> = {}): HeldDelivery {
     deliveryId,
     webhookLogId: newId(),
     endpointId,
+    attemptNum: 1,
     orderingKey: null,
     reason: 'delay',
     dueAt: now,
@@ -51,6 +52,12 @@ function held(changes: Partial<HeldDelivery> = {}): HeldDelivery {
 }
 
 const hold = (...deliveries: HeldDelivery[]) => holdDeliveries(app, deliveries, now);
+
+async function heldAttempt(deliveryId: string): Promise<unknown> {
+  const sql = 'select attempt_num, message from held_deliveries where delivery_id = $1';
+  const { rows } = await app.query<{ attempt_num: number; message: Buffer }>(sql, [deliveryId]);
+  return rows.map((row) => [row.attempt_num, row.message.toString()]);
+}
 
 async function released(options: { at?: number; limit?: number } = {}): Promise<string[]> {
   const ids: string[] = [];
@@ -67,6 +74,18 @@ async function heldIds(): Promise<string[]> {
 }
 
 describe('a held delivery', () => {
+  it('are not replaced by a copy of an earlier attempt, which comes late', async () => {
+    const first = held({ message: Buffer.from('first') });
+    const { deliveryId } = first;
+    const second = held({ deliveryId, attemptNum: 2, message: Buffer.from('second') });
+    await hold(second);
+    await hold(first);
+    expect(await heldAttempt(deliveryId)).toEqual([[2, 'second']]);
+    const third = held({ deliveryId, attemptNum: 3, message: Buffer.from('third') });
+    await hold(third, first);
+    expect(await heldAttempt(deliveryId)).toEqual([[3, 'third']]);
+  });
+
   it('is released with its message when its time has come, and not a millisecond before', async () => {
     const delivery = held({ message: Buffer.from([0, 1, 255]), queue: 'hqrelay.replays' });
     await hold(delivery);

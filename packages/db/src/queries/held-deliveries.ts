@@ -7,6 +7,8 @@ export type HeldDelivery = {
   deliveryId: string;
   webhookLogId: string;
   endpointId: string;
+  /** The attempt it waits for. */
+  attemptNum: number;
   orderingKey: string | null;
   reason: HoldReason;
   /** ms since epoch. */
@@ -19,7 +21,8 @@ export type HeldDelivery = {
 export type PublishHeld = (held: { queue: string; message: Buffer }) => Promise<boolean>;
 
 /**
- * Commits deliveries that wait, all or none; a redelivered message holds its delivery once. The last wait counts, and where
+ * Commits deliveries that wait, all or none; a redelivered message holds its delivery once. The last wait of the latest
+ * attempt counts: a copy of an earlier one, which comes late, must not take its place. And where
  * the delivery's release from the one before is being committed just now, this waits for that: else both would be gone.
  */
 export async function holdDeliveries(
@@ -28,9 +31,12 @@ export async function holdDeliveries(
   now: number,
 ): Promise<void> {
   // One statement cannot write a row twice. In the order of their ids: two workers must not wait for each other.
-  const once = [...new Map(held.map((each) => [each.deliveryId, each])).values()].toSorted((a, b) =>
-    a.deliveryId < b.deliveryId ? -1 : 1,
-  );
+  const latest = new Map<string, HeldDelivery>();
+  for (const each of held) {
+    const other = latest.get(each.deliveryId);
+    if (!other || other.attemptNum <= each.attemptNum) latest.set(each.deliveryId, each);
+  }
+  const once = [...latest.values()].toSorted((a, b) => (a.deliveryId < b.deliveryId ? -1 : 1));
   let start = 0;
   const facts = once.map(({ message, ...each }) => {
     const fact = { ...each, dueAt: Math.round(each.dueAt), start, length: message.length };
@@ -38,13 +44,14 @@ export async function holdDeliveries(
     return fact;
   });
   await pool.query(
-    `insert into held_deliveries (delivery_id, webhook_log_id, endpoint_id, ordering_key, reason, due_at, held_at, queue, message)
-     select "deliveryId", "webhookLogId", "endpointId", "orderingKey", reason, to_timestamp("dueAt" / 1000.0), $3, queue,
+    `insert into held_deliveries (delivery_id, webhook_log_id, endpoint_id, attempt_num, ordering_key, reason, due_at, held_at, queue, message)
+     select "deliveryId", "webhookLogId", "endpointId", "attemptNum", "orderingKey", reason, to_timestamp("dueAt" / 1000.0), $3, queue,
        substring($2::bytea from start + 1 for length)
-     from json_to_recordset($1::json) as h("deliveryId" uuid, "webhookLogId" uuid, "endpointId" uuid, "orderingKey" text,
+     from json_to_recordset($1::json) as h("deliveryId" uuid, "webhookLogId" uuid, "endpointId" uuid, "attemptNum" int, "orderingKey" text,
        reason hold_reason, "dueAt" bigint, queue text, start int, length int)
-     on conflict (delivery_id) do update set ordering_key = excluded.ordering_key, reason = excluded.reason,
-       due_at = excluded.due_at, held_at = excluded.held_at, queue = excluded.queue, message = excluded.message`,
+     on conflict (delivery_id) do update set attempt_num = excluded.attempt_num, ordering_key = excluded.ordering_key, reason = excluded.reason,
+       due_at = excluded.due_at, held_at = excluded.held_at, queue = excluded.queue, message = excluded.message
+     where excluded.attempt_num >= held_deliveries.attempt_num`,
     [JSON.stringify(facts), Buffer.concat(once.map(({ message }) => message)), new Date(now)],
   );
 }

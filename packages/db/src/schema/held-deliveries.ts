@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { index, pgEnum, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+import { index, integer, pgEnum, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import { bytea } from './bytea.ts';
 
 export const holdReason = pgEnum('hold_reason', ['delay', 'paused', 'disabled', 'order', 'breaker']);
@@ -11,6 +11,8 @@ export const heldDeliveries = pgTable(
     deliveryId: uuid('delivery_id').primaryKey(),
     webhookLogId: uuid('webhook_log_id').notNull(),
     endpointId: uuid('endpoint_id').notNull(),
+    /** The attempt it waits for. */
+    attemptNum: integer('attempt_num').notNull().default(1),
     orderingKey: text('ordering_key'),
     reason: holdReason().notNull(),
     dueAt: timestamp('due_at', { withTimezone: true, precision: 3 }).notNull(),

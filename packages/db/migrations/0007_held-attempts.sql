@@ -1,0 +1,1 @@
+ALTER TABLE "held_deliveries" ADD COLUMN "attempt_num" integer DEFAULT 1 NOT NULL;
