@@ -83,7 +83,10 @@ export class AuditRecorder {
   async #store(rows: readonly AuditRow[]): Promise<RecordOutcome[] | undefined> {
     const { postgres } = this.#options;
     if (!postgres.isUp) return undefined;
-    const stored = await postgres.attempt(commitTimeoutMs, (pool) => storeRows(pool, rows));
+    // A schema that is not ours (yet) is told of by whoever drains what is spilled.
+    const stored = await postgres
+      .attempt(commitTimeoutMs, (pool) => storeRows(pool, rows))
+      .catch(() => undefined);
     return stored && Promise.all(stored.value.map((outcome) => this.#settled(outcome)));
   }
 

@@ -1,4 +1,4 @@
-import { isConnectionError } from '@hqrelay/db/postgres';
+import { isAboutRows, isConnectionError } from '@hqrelay/db/postgres';
 import { appendAudit, timeOfRow, type AuditRow } from '@hqrelay/db/queries/append-audit';
 import { ensurePartition } from '@hqrelay/db/queries/partitions';
 import type pg from 'pg';
@@ -13,7 +13,8 @@ const noPartition = '23514';
 
 /**
  * Commits the rows. A month without partitions gets them; a batch that fails for one bad row is halved until that row
- * stands alone. Throws only when Postgres cannot be reached or cannot write at all: then nothing is known of any row.
+ * stands alone. Throws when it is not the rows' fault: Postgres cannot be reached or cannot write, or its schema is not ours
+ * (yet).
  */
 export async function storeRows(pool: pg.Pool, rows: readonly AuditRow[]): Promise<StoreOutcome[]> {
   try {
@@ -23,7 +24,7 @@ export async function storeRows(pool: pg.Pool, rows: readonly AuditRow[]): Promi
       kind: row.kind === 'attempt' && overtaken.has(row.attempt.id) ? 'overtaken' : 'stored',
     }));
   } catch (error) {
-    if (isConnectionError(error)) throw error;
+    if (!isAboutRows(error)) throw error;
     if ((error as { code?: string }).code === noPartition && (await madePartitions(pool, rows))) {
       return storeRows(pool, rows);
     }

@@ -235,6 +235,25 @@ describe('while Postgres is stopped', () => {
   });
 });
 
+describe('while the schema is not ours (yet)', () => {
+  it('rows wait in the broker and none is taken for a bad one', async () => {
+    const rows = many(20);
+    await world.sql.query('alter table webhook_payloads rename column credentials to credentials_once');
+    try {
+      const outcomes = await Promise.all(rows.map((row) => world.recorder.record(row)));
+      expect(outcomes).not.toContain('unavailable');
+      await expect(world.drain()).rejects.toThrow('credentials');
+    } finally {
+      await world.sql.query('alter table webhook_payloads rename column credentials_once to credentials');
+    }
+    await waitFor('all of them', async () => {
+      await world.drain();
+      return (await world.stored(rows)) === 20;
+    });
+    expect(await world.takeParked()).toEqual([]);
+  });
+});
+
 describe('draining what was spilled', () => {
   it('writes rows once, however often their message comes', async () => {
     const rows = [webhook(Buffer.alloc(0)), attempt(), webhook(Buffer.from([0, 255]))];

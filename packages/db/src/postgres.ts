@@ -146,6 +146,14 @@ export class Postgres {
   }
 }
 
+/**
+ * True when the error is about the rows of a statement: data that does not fit, a constraint, a limit, or a trigger that says
+ * no; not a schema or privileges that are missing.
+ */
+export function isAboutRows(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^(22|23|54|P0)/.test(error.code ?? '');
+}
+
 /** True when the error is about reaching Postgres, or Postgres being unable, rather than about one statement. */
 export function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

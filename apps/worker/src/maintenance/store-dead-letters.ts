@@ -1,4 +1,4 @@
-import { isConnectionError, type Postgres } from '@hqrelay/db/postgres';
+import { isAboutRows, type Postgres } from '@hqrelay/db/postgres';
 import { insertDeadLetters } from '@hqrelay/db/queries/dead-letters';
 import type { BrokerConnection } from '@hqrelay/queue/connection';
 import { encodeMessage } from '@hqrelay/queue/messages';
@@ -59,7 +59,7 @@ async function store(deps: StoreDeadLettersDeps, fates: readonly Stored[]): Prom
     await insertDeadLetters(deps.postgres.pool, letters, deps.now());
     return new Set();
   } catch (error) {
-    if (isConnectionError(error) || !isAboutRows(error)) throw error;
+    if (!isAboutRows(error)) throw error;
     if (fates.length === 1) {
       const { id, kind, reason } = letters[0]!;
       deps.logger.error({ err: error, id, kind, reason }, 'dead_letter.not_stored');
@@ -69,11 +69,6 @@ async function store(deps: StoreDeadLettersDeps, fates: readonly Stored[]): Prom
     const refused = await store(deps, fates.slice(0, middle));
     return new Set([...refused, ...(await store(deps, fates.slice(middle)))]);
   }
-}
-
-/** Data that does not fit, a constraint, a limit, or a trigger that says no; not a schema or privileges that are missing. */
-function isAboutRows(error: unknown): boolean {
-  return /^(22|23|54|P0)/.test((error as { code?: string }).code ?? '');
 }
 
 async function putBack({ publisher, logger }: StoreDeadLettersDeps, fate: PutBack): Promise<boolean> {
