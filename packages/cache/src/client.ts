@@ -145,13 +145,11 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
+/** At the start; before Redis 7 an error of a command inside a script stands behind the script's own. */
+const notAnAnswer =
+  /(^|: -?)(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|OOM|MISCONF|UNKILLABLE|BUSY|TRYAGAIN)\b/;
+
 /** An error that Redis itself answered, as against not answering. LOADING, READONLY and the like are not answers. */
 function isReply(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    error.name === 'ReplyError' &&
-    !/^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|OOM|MISCONF|UNKILLABLE|BUSY|TRYAGAIN)/.test(
-      error.message,
-    )
-  );
+  return error instanceof Error && error.name === 'ReplyError' && !notAnAnswer.test(error.message);
 }

@@ -81,5 +81,14 @@ describe('a Redis that comes and goes', () => {
     await waitFor('Redis', () => cache.isUp);
   });
 
+  it('that cannot write in a script counts as gone, as Redis 6.2 says it too', async () => {
+    const text =
+      'ERR Error running script (call to f_1): @user_script: 12: -OOM command not allowed when used memory';
+    const script = `return redis.error_reply("${text}")`;
+    expect(await cache.attempt((redis) => redis.eval(script, 0))).toBeUndefined();
+    expect(cache.state).toBe('down');
+    await waitFor('Redis', () => cache.isUp);
+  });
+
   const ping = () => cache.attempt((redis) => redis.ping());
 });
