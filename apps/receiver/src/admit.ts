@@ -54,12 +54,19 @@ export async function admitWebhook(deps: AdmitDeps, webhook: VerifiedWebhook): P
     idempotencyTtlSeconds: webhook.project.idempotencyTtlSeconds,
   };
   const giveUpAt = performance.now() + waitForOutcomeMs;
+  let isCopy = false;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 2, longestPollMs)) {
     const outcome =
       (await admitByRedis(deps, webhook, claim)) ??
       (await admitByRedisAlone(deps, webhook, claim)) ??
       (await admitByPostgres(deps, webhook, claim));
+    if (outcome.kind === 'admitted') return { ...outcome, copy: outcome.copy || isCopy };
     if (outcome.kind !== 'pending') return outcome;
+    // From here on it has that id, also when the store that knew of it is gone by the next time.
+    if (outcome.sameBody) {
+      claim.id = outcome.id;
+      isCopy = true;
+    }
     if (performance.now() + pollMs > giveUpAt) return { kind: 'undecided', id: outcome.id };
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
@@ -91,7 +98,7 @@ async function admitByRedis(
   const known = { ...claim, id: prior.id, payloadSha256: prior.payloadSha256 };
   const replaced = replaceReservation(deps.cache, known).catch(() => {});
   const settle = settleAs(known.id, known.payloadSha256);
-  return fromPrior(prior, claim.payloadSha256, (end) => void replaced.then(() => settle(end)));
+  return fromPrior(prior, webhook, (end) => void replaced.then(() => settle(end)));
 }
 
 /** With Postgres away, nobody but Redis knows what was seen: one that is only slow is worth a moment more. */
@@ -129,7 +136,7 @@ async function admitByPostgres(
   const { id, takenOver } = claimed;
   const prior = await findPrior(deps, webhook);
   if (prior && prior.id !== id) {
-    return fromPrior(prior, claim.payloadSha256, settleAs(prior.id, prior.payloadSha256));
+    return fromPrior(prior, webhook, settleAs(prior.id, prior.payloadSha256));
   }
   return { kind: 'admitted', id, copy: takenOver, known: false, settle: settleAs(id, claim.payloadSha256) };
 }
@@ -151,8 +158,18 @@ async function findPrior(deps: AdmitDeps, webhook: VerifiedWebhook): Promise<Pri
  * What Postgres knows of a webhook that Redis does not. One that shows no sign of life may never have been published, so
  * it is made durable again under its id, which the worker tells from a second life; the sender hears that it is known.
  */
-function fromPrior(prior: PriorWebhook, payloadSha256: string, settle: Admitted['settle']): AdmitOutcome {
+function fromPrior(
+  prior: PriorWebhook,
+  { project, payloadSha256 }: VerifiedWebhook,
+  settle: Admitted['settle'],
+): AdmitOutcome {
   const sameBody = prior.payloadSha256 === payloadSha256;
+  // Bytes that differ only in their form stand for the first ones, which nobody may have.
+  const standsForIt = !sameBody && project.onConflict === 'duplicate';
+  if (standsForIt && !prior.alive) {
+    settle('failed');
+    return { kind: 'undecided', id: prior.id };
+  }
   if (prior.alive || !sameBody) {
     settle('seen');
     return { kind: 'seen', id: prior.id, sameBody, logRow: true };

@@ -113,6 +113,20 @@ describe('a Redis that has forgotten', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
+  it('does not answer for a first request that may never have been published when the bytes differ', async () => {
+    const project = await seedProject(world, { onConflict: 'duplicate' });
+    await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/hook' });
+    await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    await world.forgetInRedis(project.id);
+    const other = await postWebhook(world.url, project, { webhookId: 'evt_1', body: `${body} ` });
+    expect(other.statusCode).toBe(503);
+    expect(other.body.error?.code).toBe('webhook.undecided');
+    await world.forgetInRedis(project.id);
+    const same = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    expect(same.statusCode).toBe(202);
+    expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
+  });
+
   it('makes a webhook that shows no sign of life durable again, under its id and with one row', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/hook' });

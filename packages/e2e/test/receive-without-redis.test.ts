@@ -165,6 +165,26 @@ describe('while Redis is', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
+  it('gone while a copy waits for the first request, that one’s id is still the webhook’s', async () => {
+    const project = await seedProject(world);
+    await seedEndpoint(world, project.id, { url: endpoint.url });
+    const body = '{"event":"payment.captured"}';
+    const id = randomUUID();
+    const client = connectRedis(world.redisUrl, 'test');
+    await client.connect();
+    const key = `hqrelay:idempotency:{${project.id}}:evt_1`;
+    await client.set(key, ['P', id, hash('sha256', body), randomUUID(), Date.now()].join('|'));
+    client.disconnect();
+    const waiting = postWebhook(receiver.url, project, { webhookId: 'evt_1', body });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await redis.stop();
+    const answer = await waiting;
+    await redis.start();
+    await waitForRedis('up');
+    expect(answer.statusCode).toBe(202);
+    expect(answer.body.id).toBe(id);
+  });
+
   it('away, a claim that a failed request left behind does not hide what was accepted before', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
