@@ -200,25 +200,6 @@ warnAtStart(
   () => shutdown.isDraining(),
 );
 
-shutdown.add('stores', async () => {
-  await recorder.close();
-  subscriber.disconnect();
-  await cache.attempt((redis) => leaveLiveWorkers(redis, crew.workerId));
-  await Promise.all([publishing.stop(), cache.close(), postgres.close()]);
-});
-shutdown.add('maintenance', () => maintenance.stop());
-shutdown.add('consumers', async () => {
-  liveFirst.stop();
-  gate.stop();
-  await Promise.all(consumers.map((each) => each.drain(30_000)));
-  // What has not ended by now is given up, and its messages go back.
-  sender.abort();
-  await Promise.all(consumers.map((each) => each.drain(3_000)));
-  // Only now: what was never started goes back in order.
-  await consuming.stop();
-  await sender.close();
-});
-
 const app = express();
 app.use(
   createHealthRouter({
@@ -251,10 +232,32 @@ app.use(
     registry,
   }),
 );
+const server = createHttpServer(app);
+
+shutdown.add('stores', async () => {
+  await recorder.close();
+  subscriber.disconnect();
+  await cache.attempt((redis) => leaveLiveWorkers(redis, crew.workerId));
+  await Promise.all([publishing.stop(), cache.close(), postgres.close()]);
+});
+// Watched until all is done.
+shutdown.add('server', async () => void (await server.close(1_000)));
+shutdown.add('maintenance', () => maintenance.stop());
+// First of all: from now on nothing is begun here.
+shutdown.add('consumers', async () => {
+  liveFirst.stop();
+  gate.stop();
+  await Promise.all(consumers.map((each) => each.drain(30_000)));
+  // What has not ended by now is given up, and its messages go back.
+  sender.abort();
+  await Promise.all(consumers.map((each) => each.drain(3_000)));
+  // Only now: what was never started goes back in order.
+  await consuming.stop();
+  await sender.close();
+});
+
 try {
-  const server = createHttpServer(app);
   const port = await server.listen(config.workerPort);
-  shutdown.add('server', async () => void (await server.close(1_000)));
   logger.info({ port }, 'worker.listening');
 } catch (error) {
   logger.fatal({ err: error }, 'worker.not_started');

@@ -132,12 +132,16 @@ describe('a worker that is told to stop', () => {
     expect(ids.every((id) => endpoint.seen.webhookIds.get(id) === 1)).toBe(true);
   }, 120_000);
 
-  it('gives up after 30 s what does not end, exits 0, and the next one makes the same attempt', async () => {
+  it('gives up after 30 s what does not end, watched until then, exits 0, and the next one makes the same attempt', async () => {
     await seedTargets(1, { timeoutMs: 120_000 });
     await publishWebhooks(world.rabbitmqUrl, targets, { count: 3, bytes: 100 });
     await waitFor('3 in flight', () => endpoint.waiting.length === 3);
     const startedAt = performance.now();
-    expect(await worker.end('SIGTERM')).toBe(0);
+    const ended = worker.end('SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    expect((await fetch(`${worker.url}/health/ready`)).status).toBe(503);
+    expect(await inFlight()).toBe(3);
+    expect(await ended).toBe(0);
     const tookMs = performance.now() - startedAt;
     expect(tookMs).toBeGreaterThan(29_000);
     expect(tookMs).toBeLessThan(40_000);

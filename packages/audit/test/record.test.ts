@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { newId } from '@hqrelay/domain/ids';
 import { waitFor } from '@hqrelay/testing/wait-for';
@@ -62,6 +63,8 @@ describe('rows that are recorded', () => {
     const outOfTime = webhook(Buffer.from('bytes'), newId(Date.UTC(2150, 0)));
     rows.splice(70, 0, tooSlow);
     rows.splice(100, 0, outOfTime);
+    const withoutTime = webhook(Buffer.from('bytes'), randomUUID());
+    rows.splice(120, 0, withoutTime);
 
     const outcomes = await Promise.all(rows.map((row) => world.recorder.record(row)));
 
@@ -73,6 +76,7 @@ describe('rows that are recorded', () => {
     const parked = await world.takeParked();
     expect(parked.map(({ why }) => why).toSorted((a, b) => a.reason.localeCompare(b.reason))).toEqual([
       { v: 1, kind: 'audit_row', reason: expect.stringContaining('no partition') },
+      { v: 1, kind: 'audit_row', reason: 'not a UUIDv7' },
       { v: 1, kind: 'audit_row', reason: expect.stringContaining('out of range') },
     ]);
     const kept = parked.map(({ content }) => decodeSpill(content));
@@ -80,6 +84,7 @@ describe('rows that are recorded', () => {
       expect.arrayContaining([
         { kind: 'spill', rows: [tooSlow] },
         { kind: 'spill', rows: [outOfTime] },
+        { kind: 'spill', rows: [withoutTime] },
       ]),
     );
   });

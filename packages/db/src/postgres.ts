@@ -148,15 +148,16 @@ export class Postgres {
 
 /**
  * True when the error is about the rows of a statement: data that does not fit, a constraint, a limit, or a trigger that says
- * no; not a schema or privileges that are missing.
+ * no; or about a row that no statement can be made of, whose id has no time. Not a schema or privileges that are missing.
  */
 export function isAboutRows(error: unknown): boolean {
+  if (error instanceof RangeError) return true;
   return error instanceof pg.DatabaseError && /^(22|23|54|P0)/.test(error.code ?? '');
 }
 
 /** True when the error is about reaching Postgres, or Postgres being unable, rather than about one statement. */
 export function isConnectionError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!(error instanceof Error) || error instanceof RangeError || error instanceof TypeError) return false;
   if (!(error instanceof pg.DatabaseError)) return true;
   // 08 connection, 53 resources (disk full, too many connections), 57 operator intervention, 58 system error, 25006 read-only
   return /^(08|53|57|58)/.test(error.code ?? '') || error.code === '25006' || error.code === '55P03';
