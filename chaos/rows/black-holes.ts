@@ -23,10 +23,6 @@ function blackHoleRow(service: ServiceName, title: string, duplicatesBecause?: s
 
 export const blackHoles: readonly Row[] = [
   blackHoleRow('rabbitmq', 'RabbitMQ', 'confirms and acknowledgements were swallowed'),
-  blackHoleRow(
-    'postgres',
-    'Postgres',
-    'a message that was redelivered could not be told from one already delivered',
-  ),
+  blackHoleRow('postgres', 'Postgres'),
   blackHoleRow('redis', 'Redis'),
 ];

@@ -4,7 +4,6 @@ import { hitBoth, type Row } from '../row.ts';
 export const postgresStopped: Row = {
   name: 'postgres-stopped',
   fault: 'Postgres is stopped for 6 s',
-  duplicatesBecause: 'a message that was redelivered could not be told from one already delivered',
   hit: hitBoth,
   run: async ({ server }, stage) => {
     await stage.fault('Postgres is stopped', async () => {

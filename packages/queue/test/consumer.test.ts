@@ -175,6 +175,30 @@ describe('a consumer', () => {
     expect(rest).toEqual(['4', '5', '6', '7', '8']);
   });
 
+  it('that ends with many verdicts to tell has all of them heard', async () => {
+    const { consumer, connection } = await consume(
+      'hqrelay.webhooks',
+      async ({ content }) => {
+        await waitFor('the end', () => !consumer.isConsuming);
+        return content.toString().startsWith('not') ? 'requeue' : 'ack';
+      },
+      { prefetch: 200 },
+    );
+    const texts = Array.from({ length: 200 }, (_, index) =>
+      index % 50 === 49 ? `not ${index}` : `${index}`,
+    );
+    await send('hqrelay.webhooks', ...texts);
+    await waitFor('all of them', () => consumer.inFlight === 200);
+    await consumer.drain(10_000);
+    await connection.stop();
+
+    const rest: string[] = [];
+    await publishing.pull('hqrelay.webhooks', async (content) => {
+      rest.push(content.toString());
+    });
+    expect(rest).toEqual(['not 49', 'not 99', 'not 149', 'not 199']);
+  });
+
   it('drains no longer than it is given', async () => {
     const { consumer } = await consume('hqrelay.webhooks', () => new Promise<Verdict>(() => {}));
     await send('hqrelay.webhooks', 'never');
