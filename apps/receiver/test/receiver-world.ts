@@ -1,3 +1,4 @@
+import { createConnection } from 'node:net';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connectRedis } from '@hqrelay/cache/client';
 import { startApp } from '@hqrelay/testing/app-process';
@@ -58,16 +59,16 @@ export async function startReceiverWorld(env: Record<string, string> = {}) {
       if (keys.length > 0) await redis.del(...keys);
     },
     /** Resolves when Redis is asked for the key. Begins to listen before it returns. */
-    async listenFor(key: string): Promise<{ asked: Promise<void> }> {
-      const monitor = await redis.monitor();
-      const asked = new Promise<void>((resolve) => {
-        monitor.on('monitor', (_time: string, args: string[]) => {
-          if (args[0]?.toUpperCase() !== 'GET' || args[1] !== key) return;
-          monitor.disconnect();
-          resolve();
-        });
-      });
-      return { asked };
+    async listenFor(key: string): Promise<{ asked: Promise<unknown> }> {
+      // On a socket of our own: the client's MONITOR trips over commands that come while it begins.
+      const { hostname, port } = new URL(world.redisUrl);
+      const socket = createConnection(Number(port), hostname);
+      socket.setEncoding('utf8').write('MONITOR\r\n');
+      let seen = '';
+      socket.on('data', (chunk: string) => (seen += chunk));
+      await waitFor('MONITOR to begin', () => seen.startsWith('+OK'));
+      const asked = waitFor('the question', () => seen.includes(`"GET" "${key}"`));
+      return { asked: asked.finally(() => socket.destroy()) };
     },
     async redisNow(): Promise<number> {
       const [seconds, microseconds] = await redis.time();
