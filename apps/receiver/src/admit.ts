@@ -3,8 +3,9 @@ import type { Cache } from '@hqrelay/cache/client';
 import type { Postgres } from '@hqrelay/db/postgres';
 import {
   claimKey,
-  findQueuedWebhook,
+  findPriorWebhook,
   settleKey,
+  type KeyClaim,
   type PriorWebhook,
 } from '@hqrelay/db/queries/idempotency-keys';
 import { newId } from '@hqrelay/domain/ids';
@@ -73,6 +74,7 @@ export async function admitWebhook(deps: AdmitDeps, webhook: VerifiedWebhook): P
 }
 
 type Claim = Parameters<typeof admit>[1];
+
 type Pending = Extract<Admission, { kind: 'pending' }>;
 
 async function admitByRedis(
@@ -89,7 +91,11 @@ async function admitByRedis(
   const windowMs = claim.idempotencyTtlSeconds * 1_000;
   const forgetful = deps.redisMemory.mayLack({ redisAgeMs: admission.redisAgeMs, windowMs });
   // Asked of one that is taken over too: who left it behind may have had no Postgres to ask.
-  const prior = forgetful ? await findPrior(deps, webhook) : null;
+  const prior = forgetful ? await findPrior(deps, claim) : null;
+  if (prior?.state === 'pending') {
+    settleAs(id, claim.payloadSha256)('failed');
+    return { kind: 'pending', id: prior.id, sameBody: prior.payloadSha256 === claim.payloadSha256 };
+  }
   if (!prior || prior.id === id) {
     return { kind: 'admitted', id, copy: takenOver, known: false, settle: settleAs(id, claim.payloadSha256) };
   }
@@ -123,10 +129,7 @@ async function admitByPostgres(
   claim: Claim,
 ): Promise<AdmitOutcome | Pending> {
   deps.redisMemory.missed(claim.projectId);
-  const windowSeconds = webhook.project.idempotencyTtlSeconds;
-  const answer = await deps.postgres.attempt(postgresTimeoutMs, (pool) =>
-    claimKey(pool, { ...claim, windowSeconds, reservationSeconds: reservationMs / 1_000 }),
-  );
+  const answer = await deps.postgres.attempt(postgresTimeoutMs, (pool) => claimKey(pool, keyOf(claim)));
   if (!answer) return { kind: 'admitted', id: claim.id, copy: false, known: false, settle: () => {} };
   const claimed = answer.value;
   if (claimed.kind === 'seen') return { ...claimed, logRow: true };
@@ -134,7 +137,7 @@ async function admitByPostgres(
   const settleAs = (id: string, payloadSha256: string) => (end: 'seen' | 'failed') =>
     void settleInPostgres(deps, { ...claim, id, payloadSha256 }, end);
   const { id, takenOver } = claimed;
-  const prior = await findPrior(deps, webhook);
+  const prior = await findPrior(deps, claim);
   if (prior && prior.id !== id) {
     return fromPrior(prior, webhook, settleAs(prior.id, prior.payloadSha256));
   }
@@ -146,12 +149,20 @@ async function settleInPostgres(deps: AdmitDeps, claim: Claim, end: 'seen' | 'fa
   await deps.postgres.attempt(postgresTimeoutMs, (pool) => settleKey(pool, claim, state)).catch(() => {});
 }
 
-async function findPrior(deps: AdmitDeps, webhook: VerifiedWebhook): Promise<PriorWebhook | null> {
-  const { id, idempotencyTtlSeconds } = webhook.project;
-  const answer = await deps.postgres.attempt(postgresTimeoutMs, (pool) =>
-    findQueuedWebhook(pool, id, webhook.webhookId, idempotencyTtlSeconds),
-  );
-  return answer?.value ?? null;
+/** The claim as Postgres knows it. */
+function keyOf(claim: Claim): KeyClaim {
+  return {
+    ...claim,
+    windowSeconds: claim.idempotencyTtlSeconds,
+    reservationSeconds: reservationMs / 1_000,
+  };
+}
+
+async function findPrior({ postgres }: AdmitDeps, claim: Claim): Promise<PriorWebhook | null> {
+  const answer = await postgres.attempt(postgresTimeoutMs, (pool) => findPriorWebhook(pool, keyOf(claim)));
+  const prior = answer?.value ?? null;
+  // Nobody has accepted that: other bytes are another webhook.
+  return prior?.state === 'failed' && prior.payloadSha256 !== claim.payloadSha256 ? null : prior;
 }
 
 /**
@@ -163,16 +174,17 @@ function fromPrior(
   { project, payloadSha256 }: VerifiedWebhook,
   settle: Admitted['settle'],
 ): AdmitOutcome {
+  const { id, state } = prior;
   const sameBody = prior.payloadSha256 === payloadSha256;
   // Bytes that differ only in their form stand for the first ones, which nobody may have.
   const standsForIt = !sameBody && project.onConflict === 'duplicate';
-  if (standsForIt && !prior.alive) {
+  if (standsForIt && state !== 'alive') {
     settle('failed');
-    return { kind: 'undecided', id: prior.id };
+    return { kind: 'undecided', id };
   }
-  if (prior.alive || !sameBody) {
+  if (state === 'alive' || !sameBody) {
     settle('seen');
-    return { kind: 'seen', id: prior.id, sameBody, logRow: true };
+    return { kind: 'seen', id, sameBody, logRow: true };
   }
-  return { kind: 'admitted', id: prior.id, copy: true, known: true, settle };
+  return { kind: 'admitted', id, copy: true, known: state === 'unknown', settle };
 }

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
+import { findOwedEndpoints } from '@hqrelay/db/queries/idempotency-keys';
 import { matchesEventTypes } from '@hqrelay/domain/event-filter';
 import { findCredentials } from '@hqrelay/domain/forwarded-credentials';
 import { keepHeaders } from '@hqrelay/domain/forwarded-headers';
 import { eventTypeOf, identifyWebhook } from '@hqrelay/domain/webhook-identity';
 import type { ProjectLookup } from '@hqrelay/projects/project-directory';
-import type { AdmitDeps } from './admit.ts';
-import { admitWebhook } from './admit.ts';
+import { admitWebhook, type AdmitDeps, type Admitted } from './admit.ts';
 import type { InboundRequest, IngestResult, VerifiedWebhook } from './inbound-request.ts';
 import { logRowOf, payloadRowOf } from './log-row.ts';
 import { makeDurable, type MakeDurableDeps } from './make-durable.ts';
@@ -21,6 +21,8 @@ export type IngestDeps = VerifyDeps &
     /** Whether one more row of a request that is not authenticated may be written now. */
     mayNoteRejection: (now: number) => boolean;
   };
+
+const owedTimeoutMs = 300;
 
 /** Steps 2 to 6 of the receiver in architecture.md. Never rejects for anything a sender or a store does. */
 export async function ingest(deps: IngestDeps, request: InboundRequest): Promise<IngestResult> {
@@ -84,9 +86,7 @@ export async function ingest(deps: IngestDeps, request: InboundRequest): Promise
         message: 'An earlier request with this id is still being worked on',
       };
     case 'admitted': {
-      const endpointIds = verdict.project.endpoints
-        .filter((endpoint) => endpoint.enabled && matchesEventTypes(endpoint.eventTypes, webhook.eventType))
-        .map((endpoint) => endpoint.id);
+      const endpointIds = await endpointsOf(deps, webhook, admission);
       const outcome = await makeDurable(deps, webhook, admission, endpointIds);
       if (outcome.kind === 'durable') {
         admission.settle('seen');
@@ -103,6 +103,21 @@ export async function ingest(deps: IngestDeps, request: InboundRequest): Promise
       };
     }
   }
+}
+
+/** Fixed when it was first accepted: what has been added or taken away since then is not the webhook's. */
+async function endpointsOf(
+  { postgres }: IngestDeps,
+  { project, eventType }: VerifiedWebhook,
+  { id, copy }: Admitted,
+): Promise<string[]> {
+  const owed = copy
+    ? await postgres.attempt(owedTimeoutMs, (pool) => findOwedEndpoints(pool, id))
+    : undefined;
+  if (owed?.value) return owed.value;
+  return project.endpoints
+    .filter((endpoint) => endpoint.enabled && matchesEventTypes(endpoint.eventTypes, eventType))
+    .map((endpoint) => endpoint.id);
 }
 
 function answerSeen(

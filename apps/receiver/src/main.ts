@@ -47,7 +47,10 @@ const postgres = new Postgres({
   url: config.databaseUrl,
   applicationName: 'hqrelay-receiver',
   max: 8,
-  onChange: stateChange('postgres'),
+  onChange: (state, reason) => {
+    stateChange('postgres')(state, reason);
+    if (state === 'up') void redisMemory.learn(() => postgres.attempt(2_000, projectsWithClaims));
+  },
 });
 const cache = new Cache({
   url: config.redisUrl,
@@ -141,10 +144,7 @@ const subscriber = connectRedis(config.redisUrl, 'hqrelay-receiver-changes');
 followProjectChanges(subscriber, (projectId) => directory.forget(projectId));
 cache.start();
 broker.start();
-void postgres.start().then(async () => {
-  const claimed = await postgres.attempt(2_000, projectsWithClaims);
-  for (const projectId of claimed?.value ?? []) redisMemory.missed(projectId);
-});
+void postgres.start();
 const writingLastSeen = setInterval(
   () => void lastSeen.write().catch((error: unknown) => logger.warn({ err: error }, 'last_seen.not_written')),
   5_000,

@@ -14,6 +14,7 @@ export class RedisMemory {
   readonly #cache: Cache;
   readonly #missed = new Set<string>();
   #inDoubtUntil = 0;
+  #hasLearnt = false;
 
   constructor(cache: Cache) {
     this.#cache = cache;
@@ -22,6 +23,14 @@ export class RedisMemory {
   /** Ids of this project may have been accepted without Redis. */
   missed(projectId: string): void {
     if (this.#missed.size < projectsMax) this.#missed.add(projectId);
+  }
+
+  /** Once, when Postgres can be asked: the projects of which receivers before this one accepted ids without Redis. */
+  async learn(ask: () => Promise<{ value: string[] } | undefined>): Promise<void> {
+    if (this.#hasLearnt) return;
+    const answer = await ask();
+    for (const projectId of answer?.value ?? []) this.missed(projectId);
+    this.#hasLearnt ||= answer !== undefined;
   }
 
   async settled(projectId: string): Promise<void> {

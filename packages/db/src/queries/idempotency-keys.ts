@@ -1,32 +1,57 @@
+import { timeOfId } from '@hqrelay/domain/ids';
 import type pg from 'pg';
 
 export type PriorWebhook = {
   id: string;
   payloadSha256: string;
-  /** It shows signs of life: an attempt, a place in the outbox or among the held. Without, it may never have been published. */
-  alive: boolean;
+  /**
+   * `alive`: an attempt, a place in the outbox or among the held, or a claim that was settled. `unknown`: accepted, and without a
+   * sign of life: it may never have been published. `pending`: another request has claimed it without Redis, and is not done.
+   * `failed`: such a request could make it durable nowhere; the next one takes its id over.
+   */
+  state: 'alive' | 'unknown' | 'pending' | 'failed';
 };
 
-/** The webhook that was accepted under this id within the window, if any. Throws when Postgres fails. */
-export async function findQueuedWebhook(
+/**
+ * What is known here of a webhook of this id within the window, if anything, other than by the claim under `token`. Throws
+ * when Postgres fails.
+ */
+export async function findPriorWebhook(
   pool: pg.Pool,
-  projectId: string,
-  webhookId: string,
-  windowSeconds: number,
+  claim: Pick<KeyClaim, 'projectId' | 'webhookId' | 'token' | 'windowSeconds' | 'reservationSeconds'>,
 ): Promise<PriorWebhook | null> {
   const { rows } = await pool.query<PriorWebhook>(
-    `select w.id, w.payload_sha256 as "payloadSha256",
-       cardinality(w.endpoint_ids) = 0
-       or exists (select from delivery_attempts a where a.webhook_log_id = w.id and a.attempted_at >= w.received_at - interval '1 hour')
-       or exists (select from held_deliveries h where h.webhook_log_id = w.id)
-       or exists (select from outbox o where o.id = w.id) as alive
-     from webhook_logs w
-     where w.project_id = $1 and w.webhook_id = $2 and w.status = 'queued'
-       and w.received_at > now() - make_interval(secs => $3)
-     order by w.received_at limit 1`,
-    [projectId, webhookId, windowSeconds],
+    `with accepted as (
+       select w.id, w.payload_sha256 as "payloadSha256",
+         case when cardinality(w.endpoint_ids) = 0
+           or exists (select from delivery_attempts a where a.webhook_log_id = w.id and a.attempted_at >= w.received_at - interval '1 hour')
+           or exists (select from held_deliveries h where h.webhook_log_id = w.id)
+           or exists (select from outbox o where o.id = w.id)
+         then 'alive' else 'unknown' end as state
+       from webhook_logs w
+       where w.project_id = $1 and w.webhook_id = $2 and w.status = 'queued'
+         and w.received_at > now() - make_interval(secs => $3)
+       order by w.received_at limit 1
+     )
+     select * from accepted
+     union all
+     select webhook_log_id, payload_sha256, case state when 'seen' then 'alive' when 'reserved' then 'pending' else 'failed' end
+     from idempotency_keys
+     where project_id = $1 and webhook_id = $2 and token <> $4 and expires_at > now() and not exists (select from accepted)
+       and (state <> 'reserved' or reserved_at > now() - make_interval(secs => $5))`,
+    [claim.projectId, claim.webhookId, claim.windowSeconds, claim.token, claim.reservationSeconds],
   );
   return rows[0] ?? null;
+}
+
+/** The endpoints that a webhook owes, if its row is here: fixed when it was first accepted. Throws when Postgres fails. */
+export async function findOwedEndpoints(pool: pg.Pool, id: string): Promise<string[] | null> {
+  const { rows } = await pool.query<{ endpointIds: string[] }>(
+    `select endpoint_ids as "endpointIds" from webhook_logs
+     where id = $1 and received_at = to_timestamp($2 / 1000.0) and status = 'queued'`,
+    [id, timeOfId(id)],
+  );
+  return rows[0]?.endpointIds ?? null;
 }
 
 export type KeyClaim = {

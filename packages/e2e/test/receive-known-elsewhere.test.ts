@@ -1,0 +1,144 @@
+import { hash } from 'node:crypto';
+import { connectRedis } from '@hqrelay/cache/client';
+import { newId } from '@hqrelay/domain/ids';
+import { BrokerConnection } from '@hqrelay/queue/connection';
+import { decodeMessage } from '@hqrelay/queue/messages';
+import type { RunningServer } from '@hqrelay/services/running-server';
+import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import { postWebhook } from '@hqrelay/testing/provider';
+import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+
+const body = '{"event":"payment.captured"}';
+
+let world: World;
+let postgres: RunningServer;
+let redis: Redis;
+let receiver: AppProcess;
+let project: SeededProject;
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'), { own: ['postgres'] });
+  postgres = world.servers.postgres as RunningServer;
+  redis = connectRedis(world.redisUrl, 'test');
+  await redis.connect();
+  receiver = await startApp('receiver', { env: world.env });
+  await waitForStore(receiver, 'rabbitmq');
+});
+
+afterAll(async () => {
+  redis?.disconnect();
+  await receiver?.end();
+  await world?.close();
+});
+
+beforeEach(async () => {
+  project = await seedProject(world);
+});
+
+/** As a receiver does that Redis is away for. */
+async function claim(state: 'reserved' | 'seen' | 'retryable', of = body): Promise<string> {
+  const id = newId();
+  await world.sql.query(
+    `insert into idempotency_keys
+       (project_id, webhook_id, webhook_log_id, payload_sha256, state, token, reserved_at, expires_at)
+     values ($1, 'evt_1', $2, $3, $4, $5, now(), now() + interval '1 hour')`,
+    [project.id, id, hash('sha256', of), state, newId()],
+  );
+  return id;
+}
+
+const post = () => postWebhook(receiver.url, project, { webhookId: 'evt_1', body });
+
+describe('an id that Redis does not know, and another receiver has claimed in Postgres', () => {
+  it('is answered when that one is done, with its outcome', async () => {
+    const id = await claim('reserved');
+    const waiting = post();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await world.sql.query("update idempotency_keys set state = 'seen' where project_id = $1", [project.id]);
+    const answer = await waiting;
+    expect(answer.statusCode).toBe(202);
+    expect(answer.body.id).toBe(id);
+    expect(answer.headers.get('idempotent-replayed')).toBe('true');
+    expect((await post()).text).toBe(answer.text);
+  });
+
+  it('is not answered 202 as long as that one is not done', async () => {
+    await claim('reserved');
+    const answer = await post();
+    expect(answer.statusCode).toBe(503);
+    expect(answer.body.error?.code).toBe('webhook.undecided');
+  });
+
+  it('is taken over with its id when that one could make it durable nowhere', async () => {
+    const id = await claim('retryable');
+    const answer = await post();
+    expect(answer.statusCode).toBe(202);
+    expect(answer.body.id).toBe(id);
+    expect(answer.headers.has('idempotent-replayed')).toBe(false);
+  });
+
+  it('is another webhook’s when that one had other bytes and was not accepted', async () => {
+    const id = await claim('retryable', '{"other":"bytes"}');
+    const answer = await post();
+    expect(answer.statusCode).toBe(202);
+    expect(answer.body.id).not.toBe(id);
+  });
+});
+
+it('a webhook that is taken over owes the endpoints it owed at first', async () => {
+  const first = await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/first' });
+  const { id } = (await post()).body;
+  await redis.del(`hqrelay:idempotency:{${project.id}}:evt_1`);
+  await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/second' });
+  await redis.publish('hqrelay:projectConfig:changed', project.id);
+  await redis.del(`hqrelay:projectConfig:{${project.id}}`);
+
+  const again = await post();
+  expect(again.body.id).toBe(id);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  const owed: string[][] = [];
+  const broker = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });
+  broker.start();
+  await waitFor('RabbitMQ', () => broker.state === 'up');
+  await broker.pull('hqrelay.webhooks', async (content) => {
+    const decoded = decodeMessage(content);
+    if (decoded.kind === 'unreadable') throw new Error(decoded.reason);
+    if (decoded.message.envelope.id === id) owed.push(decoded.message.envelope.endpointIds);
+  });
+  await broker.stop();
+  expect(owed).toEqual([[first.id], [first.id]]);
+});
+
+it('a receiver that started while Postgres was away hears of what was claimed without Redis', async () => {
+  const { id } = (await post()).body;
+  await claim('seen');
+  // A Redis that has known the project from its first day, and was not told of this webhook.
+  await redis.set(`hqrelay:epoch:{${project.id}}`, '0');
+  await redis.del(`hqrelay:idempotency:{${project.id}}:evt_1`);
+  await postgres.stop();
+  const late = await startApp('receiver', { env: world.env });
+  try {
+    await late.waitUntilReady();
+    await postgres.start();
+    await waitForStore(late, 'postgres');
+    const answer = await postWebhook(late.url, project, { webhookId: 'evt_1', body });
+    expect(answer.body.id).toBe(id);
+    expect(answer.headers.get('idempotent-replayed')).toBe('true');
+  } finally {
+    await late.end();
+  }
+});
+
+/** As the receiver sees it. */
+async function waitForStore(of: AppProcess, name: 'postgres' | 'rabbitmq'): Promise<void> {
+  await waitFor(name, async () => {
+    const { dependencies } = (await (await fetch(`${of.url}/health/ready`)).json()) as {
+      dependencies: Record<string, { state: string }>;
+    };
+    return dependencies[name]?.state === 'up';
+  });
+}
