@@ -1,19 +1,19 @@
 import { admit, replaceReservation, reservationMs, type Admission } from '@hqrelay/cache/admission';
 import type { Cache } from '@hqrelay/cache/client';
 import type { Postgres } from '@hqrelay/db/postgres';
-import {
-  claimKey,
-  findPriorWebhook,
-  settleKey,
-  type KeyClaim,
-  type PriorWebhook,
-} from '@hqrelay/db/queries/idempotency-keys';
+import type { KeyClaim, PriorWebhook } from '@hqrelay/db/queries/idempotency-keys';
 import { newId } from '@hqrelay/domain/ids';
 import { idFor, type VerifiedWebhook } from './inbound-request.ts';
+import type { PostgresClaims } from './postgres-claims.ts';
 import type { RedisMemory } from './redis-memory.ts';
 import { settleInRedis } from './settle-in-redis.ts';
 
-export type AdmitDeps = { cache: Cache; postgres: Postgres; redisMemory: RedisMemory };
+export type AdmitDeps = {
+  cache: Cache;
+  postgres: Postgres;
+  postgresClaims: PostgresClaims;
+  redisMemory: RedisMemory;
+};
 
 /** A webhook that this request may make durable, under `id`. */
 export type Admitted = {
@@ -38,7 +38,6 @@ const longestPollMs = 120;
 /** How long a duplicate waits for the first request's outcome. */
 const waitForOutcomeMs = 1_200;
 const waitForRedisMs = 600;
-const postgresTimeoutMs = 500;
 
 /**
  * Seen before, over the rate limit, or ours to make durable. A duplicate of a request that is still under way waits for
@@ -129,24 +128,23 @@ async function admitByPostgres(
   claim: Claim,
 ): Promise<AdmitOutcome | Pending> {
   deps.redisMemory.missed(claim.projectId);
-  const answer = await deps.postgres.attempt(postgresTimeoutMs, (pool) => claimKey(pool, keyOf(claim)));
-  if (!answer) return { kind: 'admitted', id: claim.id, copy: false, known: false, settle: () => {} };
-  const claimed = answer.value;
+  const claimed = await deps.postgresClaims.claim(keyOf(claim));
+  if (!claimed) return { kind: 'admitted', id: claim.id, copy: false, known: false, settle: () => {} };
   if (claimed.kind === 'seen') return { ...claimed, logRow: true };
   if (claimed.kind === 'pending') return claimed;
   const settleAs = (id: string, payloadSha256: string) => (end: 'seen' | 'failed') =>
-    void settleInPostgres(deps, { ...claim, id, payloadSha256 }, end);
+    void deps.postgresClaims.settle({
+      ...claim,
+      id,
+      payloadSha256,
+      state: end === 'seen' ? 'seen' : 'retryable',
+    });
   const { id, takenOver } = claimed;
   const prior = await findPrior(deps, claim);
   if (prior && prior.id !== id) {
     return fromPrior(prior, webhook, settleAs(prior.id, prior.payloadSha256));
   }
   return { kind: 'admitted', id, copy: takenOver, known: false, settle: settleAs(id, claim.payloadSha256) };
-}
-
-async function settleInPostgres(deps: AdmitDeps, claim: Claim, end: 'seen' | 'failed'): Promise<void> {
-  const state = end === 'seen' ? 'seen' : 'retryable';
-  await deps.postgres.attempt(postgresTimeoutMs, (pool) => settleKey(pool, claim, state)).catch(() => {});
 }
 
 /** The claim as Postgres knows it. */
@@ -158,9 +156,8 @@ function keyOf(claim: Claim): KeyClaim {
   };
 }
 
-async function findPrior({ postgres }: AdmitDeps, claim: Claim): Promise<PriorWebhook | null> {
-  const answer = await postgres.attempt(postgresTimeoutMs, (pool) => findPriorWebhook(pool, keyOf(claim)));
-  const prior = answer?.value ?? null;
+async function findPrior({ postgresClaims }: AdmitDeps, claim: Claim): Promise<PriorWebhook | null> {
+  const prior = (await postgresClaims.findPrior(keyOf(claim))) ?? null;
   // Nobody has accepted that: other bytes are another webhook.
   return prior?.state === 'failed' && prior.payloadSha256 !== claim.payloadSha256 ? null : prior;
 }

@@ -23,6 +23,7 @@ import { ingest, type IngestDeps } from './ingest.ts';
 import { LastSeenNotes } from './last-seen.ts';
 import { noteTooLarge } from './note-too-large.ts';
 import { BodyReader } from './read-body.ts';
+import { createPostgresClaims } from './postgres-claims.ts';
 import { RedisMemory } from './redis-memory.ts';
 import { createRejectionBudget } from './rejection-budget.ts';
 import { createReport } from './report.ts';
@@ -86,6 +87,7 @@ const bodies = new BodyReader({ bodyBytesMax: config.bodyBytesMax, unverifiedByt
 const deps: IngestDeps = {
   cache,
   postgres,
+  postgresClaims: createPostgresClaims(postgres),
   redisMemory,
   publisher,
   recorder,

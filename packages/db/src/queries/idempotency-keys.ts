@@ -13,35 +13,40 @@ export type PriorWebhook = {
 };
 
 /**
- * What is known here of a webhook of this id within the window, if anything, other than by the claim under `token`. Throws
- * when Postgres fails.
+ * What is known here of webhooks of these ids within their windows, if anything, other than by the claims under the same
+ * tokens; in the order asked. Throws when Postgres fails.
  */
-export async function findPriorWebhook(
+export async function findPriorWebhooks(
   pool: pg.Pool,
-  claim: Pick<KeyClaim, 'projectId' | 'webhookId' | 'token' | 'windowSeconds' | 'reservationSeconds'>,
-): Promise<PriorWebhook | null> {
-  const { rows } = await pool.query<PriorWebhook>(
-    `with accepted as (
-       select w.id, w.payload_sha256 as "payloadSha256",
-         case when cardinality(w.endpoint_ids) = 0
-           or exists (select from delivery_attempts a where a.webhook_log_id = w.id and a.attempted_at >= w.received_at - interval '1 hour')
-           or exists (select from held_deliveries h where h.webhook_log_id = w.id)
-           or exists (select from outbox o where o.id = w.id)
-         then 'alive' else 'unknown' end as state
-       from webhook_logs w
-       where w.project_id = $1 and w.webhook_id = $2 and w.status = 'queued'
-         and w.received_at > now() - make_interval(secs => $3)
-       order by w.received_at limit 1
-     )
-     select * from accepted
-     union all
-     select webhook_log_id, payload_sha256, case state when 'seen' then 'alive' when 'reserved' then 'pending' else 'failed' end
-     from idempotency_keys
-     where project_id = $1 and webhook_id = $2 and token <> $4 and expires_at > now() and not exists (select from accepted)
-       and (state <> 'reserved' or reserved_at > now() - make_interval(secs => $5))`,
-    [claim.projectId, claim.webhookId, claim.windowSeconds, claim.token, claim.reservationSeconds],
+  claims: readonly KeyClaim[],
+): Promise<(PriorWebhook | null)[]> {
+  const { rows } = await pool.query<PriorWebhook & { place: number }>(
+    `select asked.place::int, prior.* from ${asked}
+     cross join lateral (
+       with accepted as (
+         select w.id, w.payload_sha256 as "payloadSha256",
+           case when cardinality(w.endpoint_ids) = 0
+             or exists (select from delivery_attempts a where a.webhook_log_id = w.id and a.attempted_at >= w.received_at - interval '1 hour')
+             or exists (select from held_deliveries h where h.webhook_log_id = w.id)
+             or exists (select from outbox o where o.id = w.id)
+           then 'alive' else 'unknown' end as state
+         from webhook_logs w
+         where w.project_id = asked.project_id and w.webhook_id = asked.webhook_id and w.status = 'queued'
+           and w.received_at > now() - make_interval(secs => asked.window_seconds)
+         order by w.received_at limit 1
+       )
+       select * from accepted
+       union all
+       select webhook_log_id, payload_sha256, case state when 'seen' then 'alive' when 'reserved' then 'pending' else 'failed' end
+       from idempotency_keys k
+       where k.project_id = asked.project_id and k.webhook_id = asked.webhook_id and k.token <> asked.token
+         and k.expires_at > now() and not exists (select from accepted)
+         and (k.state <> 'reserved' or k.reserved_at > now() - make_interval(secs => $7))
+     ) prior`,
+    parametersOf(claims),
   );
-  return rows[0] ?? null;
+  const byPlace = new Map(rows.map(({ place, ...prior }) => [place, prior]));
+  return claims.map((_, index) => byPlace.get(index + 1) ?? null);
 }
 
 /** The endpoints that a webhook owes, if its row is here: fixed when it was first accepted. Throws when Postgres fails. */
@@ -69,13 +74,27 @@ export type ClaimOutcome =
   | { kind: 'seen'; id: string; sameBody: boolean }
   | { kind: 'pending'; id: string; sameBody: boolean };
 
-/** The claim on a webhook's id while Redis is away, on the database's clock. Throws when Postgres fails. */
-export async function claimKey(pool: pg.Pool, claim: KeyClaim): Promise<ClaimOutcome> {
-  const { rows } = await pool.query<{ id: string; sha256: string; token: string; state: string }>(
+/**
+ * The claims on webhooks' ids while Redis is away, on the database's clock; outcomes in the order asked. Of several claims on one
+ * id the first may get it. Throws when Postgres fails.
+ */
+export async function claimKeys(pool: pg.Pool, claims: readonly KeyClaim[]): Promise<ClaimOutcome[]> {
+  const first = new Map<string, KeyClaim>();
+  for (const claim of claims) if (!first.has(keyOf(claim))) first.set(keyOf(claim), claim);
+  // In the same order by everybody: two such statements never wait for each other.
+  const { rows } = await pool.query<{
+    projectId: string;
+    webhookId: string;
+    id: string;
+    sha256: string;
+    token: string;
+    state: string;
+  }>(
     `with claimed as (
        insert into idempotency_keys as k
          (project_id, webhook_id, webhook_log_id, payload_sha256, state, token, reserved_at, expires_at)
-       values ($1, $2, $3, $4, 'reserved', $5, now(), now() + make_interval(secs => $6))
+       select project_id, webhook_id, id, sha256, 'reserved', token, now(), now() + make_interval(secs => window_seconds)
+       from ${asked} order by project_id, webhook_id
        on conflict (project_id, webhook_id) do update set
          webhook_log_id = case when k.payload_sha256 = excluded.payload_sha256 and k.expires_at > now()
            then k.webhook_log_id else excluded.webhook_log_id end,
@@ -83,40 +102,44 @@ export async function claimKey(pool: pg.Pool, claim: KeyClaim): Promise<ClaimOut
          reserved_at = now(), expires_at = excluded.expires_at
        where k.state = 'retryable' or k.expires_at <= now()
          or (k.state = 'reserved' and k.reserved_at <= now() - make_interval(secs => $7))
-       returning webhook_log_id, payload_sha256, token, state
+       returning project_id, webhook_id, webhook_log_id, payload_sha256, token, state
      )
-     select webhook_log_id as id, payload_sha256 as sha256, token, state from claimed
+     select project_id as "projectId", webhook_id as "webhookId", webhook_log_id as id, payload_sha256 as sha256, token, state
+     from claimed
      union all
-     select webhook_log_id, payload_sha256, token, state from idempotency_keys
-     where project_id = $1 and webhook_id = $2 and not exists (select from claimed)`,
-    [
-      claim.projectId,
-      claim.webhookId,
-      claim.id,
-      claim.payloadSha256,
-      claim.token,
-      claim.windowSeconds,
-      claim.reservationSeconds,
-    ],
+     select k.project_id, k.webhook_id, k.webhook_log_id, k.payload_sha256, k.token, k.state
+     from ${asked} join idempotency_keys k using (project_id, webhook_id)
+     where not exists (select from claimed c where c.project_id = k.project_id and c.webhook_id = k.webhook_id)`,
+    parametersOf([...first.values()]),
   );
-  const row = rows[0];
-  // Inserted by another transaction between the statement's snapshot and its insert: it is being worked on.
-  if (!row) return { kind: 'pending', id: claim.id, sameBody: true };
-  if (row.token === claim.token) return { kind: 'claimed', id: row.id, takenOver: row.id !== claim.id };
-  const sameBody = row.sha256 === claim.payloadSha256;
-  return { kind: row.state === 'seen' ? 'seen' : 'pending', id: row.id, sameBody };
+  const held = new Map(rows.map((row) => [keyOf(row), row]));
+  return claims.map((claim) => {
+    const row = held.get(keyOf(claim));
+    // Inserted by another transaction between the statement's snapshot and its insert: it is being worked on.
+    if (!row) return { kind: 'pending', id: claim.id, sameBody: true };
+    if (row.token === claim.token) return { kind: 'claimed', id: row.id, takenOver: row.id !== claim.id };
+    const sameBody = row.sha256 === claim.payloadSha256;
+    return { kind: row.state === 'seen' ? 'seen' : 'pending', id: row.id, sameBody };
+  });
 }
 
-/** Ends a claim, under the id the webhook has: `seen` when the webhook is durable, `retryable` when nothing could take it. */
-export async function settleKey(
-  pool: pg.Pool,
-  claim: Pick<KeyClaim, 'projectId' | 'webhookId' | 'token' | 'id' | 'payloadSha256'>,
-  state: 'seen' | 'retryable',
-): Promise<void> {
+export type KeySettlement = Pick<KeyClaim, 'projectId' | 'webhookId' | 'token' | 'id' | 'payloadSha256'> & {
+  state: 'seen' | 'retryable';
+};
+
+/** Ends claims, under the ids the webhooks have: `seen` when one is durable, `retryable` when nothing could take it. */
+export async function settleKeys(pool: pg.Pool, settlements: readonly KeySettlement[]): Promise<void> {
   await pool.query(
-    `update idempotency_keys set state = $4, webhook_log_id = $5, payload_sha256 = $6
-     where project_id = $1 and webhook_id = $2 and token = $3`,
-    [claim.projectId, claim.webhookId, claim.token, state, claim.id, claim.payloadSha256],
+    `with settled as materialized (
+       select k.project_id, k.webhook_id, s.id, s.sha256, s.state
+       from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::uuid[], $6::text[])
+         as s(project_id, webhook_id, id, sha256, token, state)
+       join idempotency_keys k using (project_id, webhook_id)
+       where k.token = s.token order by k.project_id, k.webhook_id for update of k
+     )
+     update idempotency_keys k set state = s.state::idempotency_state, webhook_log_id = s.id, payload_sha256 = s.sha256
+     from settled s where k.project_id = s.project_id and k.webhook_id = s.webhook_id`,
+    [...columnsOf(settlements), settlements.map(({ state }) => state)],
   );
 }
 
@@ -132,8 +155,34 @@ export async function projectsWithClaims(pool: pg.Pool): Promise<string[]> {
 export async function dropExpiredKeys(pool: pg.Pool, limit: number): Promise<number> {
   const { rowCount } = await pool.query(
     `delete from idempotency_keys where (project_id, webhook_id) in
-       (select project_id, webhook_id from idempotency_keys where expires_at <= now() limit $1)`,
+       (select project_id, webhook_id from idempotency_keys where expires_at <= now() limit $1 for update skip locked)`,
     [limit],
   );
   return rowCount ?? 0;
 }
+
+const asked = `unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::uuid[], $6::int[]) with ordinality
+  as asked(project_id, webhook_id, id, sha256, token, window_seconds, place)`;
+
+function parametersOf(claims: readonly KeyClaim[]): unknown[] {
+  return [
+    ...columnsOf(claims),
+    claims.map(({ windowSeconds }) => windowSeconds),
+    claims[0]?.reservationSeconds ?? 0,
+  ];
+}
+
+function columnsOf(
+  claims: readonly Pick<KeyClaim, 'projectId' | 'webhookId' | 'id' | 'payloadSha256' | 'token'>[],
+): string[][] {
+  return [
+    claims.map(({ projectId }) => projectId),
+    claims.map(({ webhookId }) => webhookId),
+    claims.map(({ id }) => id),
+    claims.map(({ payloadSha256 }) => payloadSha256),
+    claims.map(({ token }) => token),
+  ];
+}
+
+const keyOf = ({ projectId, webhookId }: { projectId: string; webhookId: string }) =>
+  `${projectId} ${webhookId}`;
