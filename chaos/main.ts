@@ -62,7 +62,7 @@ async function runRows(
       apps,
       brief: small,
       // Beside tests that run at the same time all of it takes longer.
-      withinMs: small ? 90_000 : 45_000,
+      withinMs: small ? 90_000 : 60_000,
       say: (line) => say(`  ${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(5)} s  ${line}`),
     });
     sayVerdict(result);

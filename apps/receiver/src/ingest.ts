@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
-import { findOwedEndpoints } from '@hqrelay/db/queries/idempotency-keys';
 import { matchesEventTypes } from '@hqrelay/domain/event-filter';
 import { findCredentials } from '@hqrelay/domain/forwarded-credentials';
 import { keepHeaders } from '@hqrelay/domain/forwarded-headers';
@@ -21,8 +20,6 @@ export type IngestDeps = VerifyDeps &
     /** Whether one more row of a request that is not authenticated may be written now. */
     mayNoteRejection: (now: number) => boolean;
   };
-
-const owedTimeoutMs = 300;
 
 /** Steps 2 to 6 of the receiver in architecture.md. Never rejects for anything a sender or a store does. */
 export async function ingest(deps: IngestDeps, request: InboundRequest): Promise<IngestResult> {
@@ -107,14 +104,12 @@ export async function ingest(deps: IngestDeps, request: InboundRequest): Promise
 
 /** Fixed when it was first accepted: what has been added or taken away since then is not the webhook's. */
 async function endpointsOf(
-  { postgres }: IngestDeps,
+  { postgresClaims }: IngestDeps,
   { project, eventType }: VerifiedWebhook,
   { id, copy }: Admitted,
 ): Promise<string[]> {
-  const owed = copy
-    ? await postgres.attempt(owedTimeoutMs, (pool) => findOwedEndpoints(pool, id))
-    : undefined;
-  if (owed?.value) return owed.value;
+  const owed = copy && (await postgresClaims.findOwed(id));
+  if (owed) return owed;
   return project.endpoints
     .filter((endpoint) => endpoint.enabled && matchesEventTypes(endpoint.eventTypes, eventType))
     .map((endpoint) => endpoint.id);

@@ -1,6 +1,7 @@
 import type { Postgres } from '@hqrelay/db/postgres';
 import {
   claimKeys,
+  findOwedEndpoints,
   findPriorWebhooks,
   settleKeys,
   type ClaimOutcome,
@@ -15,6 +16,8 @@ import type pg from 'pg';
 export type PostgresClaims = {
   claim: (claim: KeyClaim) => Promise<ClaimOutcome | undefined>;
   findPrior: (claim: KeyClaim) => Promise<PriorWebhook | null | undefined>;
+  /** The endpoints that a webhook owes which was accepted before under this id. Never rejects. */
+  findOwed: (id: string) => Promise<string[] | null | undefined>;
   /** Never rejects: a claim that is not settled runs out, and the retry takes it over. */
   settle: (settlement: KeySettlement) => Promise<void>;
 };
@@ -22,12 +25,13 @@ export type PostgresClaims = {
 const timeoutMs = 500;
 
 /**
- * What Postgres knows and keeps of ids while Redis is away. Requests that come together share their statements: one for each
- * would take up every connection, with all the load of an ordinary minute on a machine that is busy.
+ * What Postgres knows and keeps of ids, for when Redis does not. Requests that come together share their statements: one for
+ * each would take up every connection, with all the load of an ordinary minute on a machine that is busy.
  */
 export function createPostgresClaims(postgres: Postgres): PostgresClaims {
   const claims = batched<KeyClaim, ClaimOutcome>(postgres, claimKeys);
   const priors = batched<KeyClaim, PriorWebhook | null>(postgres, findPriorWebhooks);
+  const owed = batched<string, string[] | null>(postgres, findOwedEndpoints);
   const settlements = batched<KeySettlement, true>(postgres, async (pool, items) => {
     await settleKeys(pool, items);
     return items.map(() => true);
@@ -35,6 +39,7 @@ export function createPostgresClaims(postgres: Postgres): PostgresClaims {
   return {
     claim: (claim) => claims.add(claim),
     findPrior: (claim) => priors.add(claim),
+    findOwed: (id) => owed.add(id).catch(() => undefined),
     settle: async (settlement) => void (await settlements.add(settlement).catch(() => {})),
   };
 }

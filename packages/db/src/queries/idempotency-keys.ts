@@ -49,14 +49,21 @@ export async function findPriorWebhooks(
   return claims.map((_, index) => byPlace.get(index + 1) ?? null);
 }
 
-/** The endpoints that a webhook owes, if its row is here: fixed when it was first accepted. Throws when Postgres fails. */
-export async function findOwedEndpoints(pool: pg.Pool, id: string): Promise<string[] | null> {
-  const { rows } = await pool.query<{ endpointIds: string[] }>(
-    `select endpoint_ids as "endpointIds" from webhook_logs
-     where id = $1 and received_at = to_timestamp($2 / 1000.0) and status = 'queued'`,
-    [id, timeOfId(id)],
+/**
+ * The endpoints that webhooks owe whose rows are here, fixed when they were first accepted; in the order asked. Throws when
+ * Postgres fails.
+ */
+export async function findOwedEndpoints(pool: pg.Pool, ids: readonly string[]): Promise<(string[] | null)[]> {
+  const { rows } = await pool.query<{ id: string; endpointIds: string[] }>(
+    `select asked.id, w.endpoint_ids as "endpointIds" from unnest($1::uuid[], $2::bigint[]) as asked(id, at)
+     cross join lateral (
+       select endpoint_ids from webhook_logs
+       where id = asked.id and received_at = to_timestamp(asked.at / 1000.0) and status = 'queued' limit 1
+     ) w`,
+    [ids, ids.map(timeOfId)],
   );
-  return rows[0]?.endpointIds ?? null;
+  const owed = new Map(rows.map(({ id, endpointIds }) => [id, endpointIds]));
+  return ids.map((id) => owed.get(id) ?? null);
 }
 
 export type KeyClaim = {
