@@ -20,7 +20,7 @@ export const workerKill: Row = {
           await worker.kill();
           await restart(worker, stage);
         },
-        { inFlight: () => deliveriesInFlight(site) > 6 },
+        { inFlight: () => stage.load.inFlight() > 0 && deliveriesInFlight(site) > 6 },
       );
       await stage.wait(500);
     }
