@@ -39,6 +39,8 @@ export class Publisher implements ChannelUser {
   readonly #returned = new Set<string>();
   readonly #pending = new Set<(result: PublishResult) => void>();
   #lastId = 0;
+  /** Nothing has been confirmed on this channel yet. */
+  #unproven = true;
   readonly #circuit = new Circuit({ firstOpenMs: 500, longestOpenMs: 5_000, trialMs: 5_000 });
 
   constructor(options: PublisherOptions) {
@@ -47,8 +49,12 @@ export class Publisher implements ChannelUser {
     options.connection.use(this);
   }
 
-  /** Whether a publish would be tried now. */
+  /**
+   * Whether to publish rather than go another way. A broker that has just started takes connections half a second before its
+   * queues have a leader, and confirms nothing meanwhile: so at first one publish is the trial, and others need not wait with it.
+   */
   get isOpen(): boolean {
+    if (this.#unproven && this.#pending.size > 0) return false;
     return (
       this.#channel !== undefined &&
       this.#options.connection.state === 'up' &&
@@ -63,6 +69,7 @@ export class Publisher implements ChannelUser {
       this.#returned.add(String(message.properties.messageId));
     });
     this.#channel = channel;
+    this.#unproven = true;
     this.#circuit.succeeded();
     return channel;
   }
@@ -124,6 +131,7 @@ export class Publisher implements ChannelUser {
       return { kind: 'failed', reason: nacked ? 'nacked' : 'channel_closed', maybeStored: !nacked };
     }
     this.#circuit.succeeded();
+    this.#unproven = false;
     return returned ? { kind: 'failed', reason: 'returned', maybeStored: false } : { kind: 'confirmed' };
   }
 }

@@ -34,6 +34,17 @@ async function taken(): Promise<string[]> {
   return texts;
 }
 
+async function expectTrial(): Promise<void> {
+  const trial = publisher.publish(publication);
+  expect(publisher.isOpen).toBe(false);
+  // Whoever has no other way waits with it.
+  const beside = publisher.publish(publication);
+  expect(await Promise.all([trial, beside])).toEqual([{ kind: 'confirmed' }, { kind: 'confirmed' }]);
+  const next = publisher.publish(publication);
+  expect(publisher.isOpen).toBe(true);
+  await next;
+}
+
 describe('a publish', () => {
   it('without a connection fails at once', async () => {
     expect(publisher.isOpen).toBe(false);
@@ -44,6 +55,11 @@ describe('a publish', () => {
     });
     connection.start();
     await waitFor('the connection', () => publisher.isOpen && narrow.isOpen);
+  });
+
+  it('is the trial of a new channel: until the first confirm others go another way', async () => {
+    await expectTrial();
+    expect(await taken()).toHaveLength(3);
   });
 
   it('that a queue has taken is confirmed', async () => {
@@ -97,7 +113,7 @@ describe('a publish', () => {
       expect(result).toMatchObject({ kind: 'failed', reason: 'channel_closed', maybeStored: true });
     }
     await waitFor('the channel to be open again', () => publisher.isOpen);
-    expect(await publisher.publish(publication)).toEqual({ kind: 'confirmed' });
+    await expectTrial();
     expect(connection.state).toBe('up');
   });
 });
