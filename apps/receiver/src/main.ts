@@ -79,6 +79,7 @@ const recorder = new AuditRecorder({
   publisher,
   onSpilled: (rows) => logger.debug({ rows }, 'audit.spilled'),
   onParked: (row, reason) => logger.error({ kind: row.kind, reason }, 'audit.row_parked'),
+  onNotesLost: (rows) => logger.error({ rows }, 'audit.notes_lost'),
 });
 const directory = new ProjectDirectory({ cache, postgres, ttlSeconds: config.configCacheTtlSeconds });
 const lastSeen = new LastSeenNotes(postgres);

@@ -3,7 +3,9 @@ import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import type { Publisher } from '@hqrelay/queue/publisher';
 import { auditQueue } from '@hqrelay/queue/topology';
 import { Batcher } from '@hqrelay/runtime/batcher';
+import { Notes } from './notes.ts';
 import { parkRow } from './park-row.ts';
+import { bytesOf } from './row-bytes.ts';
 import { encodeSpill } from './spill-format.ts';
 import { storeRows } from './store-rows.ts';
 
@@ -22,14 +24,14 @@ export type AuditRecorderOptions = {
   publisher: Publisher;
   onSpilled: (rows: number) => void;
   onParked: (row: AuditRow, reason: string) => void;
+  /** Told of notes that were given up. */
+  onNotesLost: (rows: number) => void;
 };
 
 const rowsPerBatch = 200;
 const bytesPerBatch = 4 << 20;
 const bytesWaitingMax = 64 << 20;
 const batchesAtOnce = 2;
-const notesMax = 10_000;
-const retryNotesAfterMs = 1_000;
 /** How long a commit may take before its rows go the other way. */
 const commitTimeoutMs = 600;
 
@@ -41,8 +43,7 @@ const commitTimeoutMs = 600;
 export class AuditRecorder {
   readonly #options: AuditRecorderOptions;
   readonly #rows: Batcher<AuditRow, RecordOutcome>;
-  readonly #notes: AuditRow[] = [];
-  #retryNotes: NodeJS.Timeout | undefined;
+  readonly #notes: Notes;
 
   constructor(options: AuditRecorderOptions) {
     this.#options = options;
@@ -54,6 +55,10 @@ export class AuditRecorder {
       bytesOf,
       run: async (rows) => (await this.#store(rows)) ?? this.#spill(rows),
     });
+    this.#notes = new Notes({
+      record: async (row) => (await this.record(row)) !== 'unavailable',
+      onLost: options.onNotesLost,
+    });
   }
 
   /** Resolves when the row is durable, or when nothing could take it. Never rejects. */
@@ -63,19 +68,12 @@ export class AuditRecorder {
 
   /** Writes a row that nobody waits for: kept in memory, bounded, until a store takes it. */
   note(row: AuditRow): void {
-    void this.record(row).then((outcome) => {
-      if (outcome !== 'unavailable' || this.#notes.length >= notesMax) return;
-      this.#notes.push(row);
-      this.#retryNotes ??= setTimeout(() => {
-        this.#retryNotes = undefined;
-        for (const note of this.#notes.splice(0)) this.note(note);
-      }, retryNotesAfterMs);
-    });
+    this.#notes.add(row);
   }
 
-  /** Resolves when nothing waits for a store any more; notes that no store takes are given up. */
+  /** Resolves when nothing waits for a store any more; notes that no store takes now are given up. */
   async close(): Promise<void> {
-    clearTimeout(this.#retryNotes);
+    await this.#notes.close();
     await this.#rows.idle();
   }
 
@@ -107,14 +105,6 @@ export class AuditRecorder {
     this.#options.onSpilled(spillable.length);
     return rows.map((row) => (isSpillable(row) ? 'spilled' : 'unavailable'));
   }
-}
-
-/** About as much memory as it takes; what is only text counts by its characters. */
-function bytesOf(row: AuditRow): number {
-  if (row.kind === 'attempt') return 512 + (row.attempt.responseBody?.length ?? 0);
-  const { payload, outbox } = row;
-  const headersLength = payload?.headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-  return 512 + (payload?.payload.length ?? 0) + (headersLength ?? 0) + (outbox?.message.length ?? 0);
 }
 
 /** A row of the outbox is there because the broker could not take its message. */

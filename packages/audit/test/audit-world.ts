@@ -30,13 +30,14 @@ export async function startAuditWorld(options: { diskMib?: number } = {}) {
     confirmTimeoutMs: 1_000,
     inFlightMax: 1,
   });
-  const seen = { spilled: 0, parked: [] as string[], statements: 0 };
+  const seen = { spilled: 0, parked: [] as string[], lost: 0, statements: 0 };
   const recorderWith = (given: Publisher) =>
     new AuditRecorder({
       postgres,
       publisher: given,
       onSpilled: (rows) => (seen.spilled += rows),
       onParked: (_row, reason) => seen.parked.push(reason),
+      onNotesLost: (rows) => (seen.lost += rows),
     });
   const recorder = recorderWith(publisher);
   postgres.pool.on('acquire', () => (seen.statements += 1));
@@ -50,7 +51,8 @@ export async function startAuditWorld(options: { diskMib?: number } = {}) {
     publisher,
     recorder,
     withoutBroker: recorderWith(noPublisher),
-    /** What the recorder told of, and how many statements were sent to Postgres. */
+    anotherWithoutBroker: () => recorderWith(noPublisher),
+    /** What the recorders told of, and how many statements were sent to Postgres. */
     seen,
     drain: (stopping?: AbortSignal) => drainSpill({ postgres, connection, publisher }, stopping),
     spill: (body: Buffer) => publisher.publish({ exchange: '', routingKey: auditQueue, body }),

@@ -224,19 +224,42 @@ describe('while Postgres is stopped', () => {
     expect(await world.stored(rows)).toBe(200);
   });
 
-  it('and there is no broker either, a row is refused soon; a note waits until a store is back', async () => {
+  it('and there is no broker either, a row is refused soon; notes wait until a store is back, and go a few at a time', async () => {
     await world.servers.postgres!.stop();
-    const note = webhook();
+    const notes = Array.from({ length: 500 }, () => webhook());
     try {
       await world.waitUntilPostgresIs('down');
       const startedAt = performance.now();
       expect(await world.withoutBroker.record(attempt())).toBe('unavailable');
       expect(performance.now() - startedAt).toBeLessThan(500);
-      world.withoutBroker.note(note);
+      for (const note of notes) world.withoutBroker.note(note);
     } finally {
       await world.servers.postgres!.start();
     }
-    await waitFor('the note', async () => (await world.stored([note])) === 1);
+    await waitFor('the notes', async () => (await world.stored(notes)) === 500);
+    const { rows } = await world.sql.query<{ count: number }>(
+      'select count(*)::int from webhook_logs where id = any($1) group by xmin::text order by 1 desc limit 1',
+      [notes.map((note) => note.kind === 'webhook' && note.log.id)],
+    );
+    // What somebody waits for has room beside them in a statement.
+    expect(rows[0]?.count).toBeLessThanOrEqual(50);
+    expect(world.seen.lost).toBe(0);
+  });
+
+  it('and there is no broker either, notes past the bounds of memory or the end are lost, and told of', async () => {
+    await world.servers.postgres!.stop();
+    try {
+      await world.waitUntilPostgresIs('down');
+      const one = world.anotherWithoutBroker();
+      for (let i = 0; i < 34; i += 1) one.note(webhook(Buffer.alloc(1 << 20)));
+      await waitFor('those past the bound', () => world.seen.lost > 0);
+      expect(world.seen.lost).toBeLessThan(10);
+      await one.close();
+      expect(world.seen.lost).toBe(34);
+    } finally {
+      await world.servers.postgres!.start();
+    }
+    await world.waitUntilPostgresIs('up');
   });
 });
 
