@@ -156,9 +156,10 @@ async function appendAttempts(
   if (rowCount === rows.length) return noIds;
   // Some were there: these very rows, written before, or those of somebody who made the same attempt.
   const ids = rows.map(({ attempt }) => attempt.id);
+  const times = ids.map(timeOfId);
   const there = await pool.query<{ id: string }>(
-    'select id from delivery_attempts where id = any($1::uuid[])',
-    [ids],
+    'select id from delivery_attempts where id = any($1::uuid[]) and attempted_at between $2 and $3',
+    [ids, new Date(Math.min(...times)), new Date(Math.max(...times))],
   );
   const written = new Set(there.rows.map((row) => row.id));
   return new Set(ids.filter((id) => !written.has(id)));

@@ -26,13 +26,14 @@ export async function findPriorWebhooks(
        with accepted as (
          select w.id, w.payload_sha256 as "payloadSha256",
            case when cardinality(w.endpoint_ids) = 0
-             or exists (select from delivery_attempts a where a.webhook_log_id = w.id and a.attempted_at >= w.received_at - interval '1 hour')
+             or exists (select from delivery_attempts a where a.webhook_log_id = w.id
+               and a.attempted_at >= w.received_at - interval '1 hour' and a.attempted_at between $8 and $9)
              or exists (select from held_deliveries h where h.webhook_log_id = w.id)
              or exists (select from outbox o where o.id = w.id)
            then 'alive' else 'unknown' end as state
          from webhook_logs w
          where w.project_id = asked.project_id and w.webhook_id = asked.webhook_id and w.status = 'queued'
-           and w.received_at > now() - make_interval(secs => asked.window_seconds)
+           and w.received_at > now() - make_interval(secs => asked.window_seconds) and w.received_at between $8 and $9
          order by w.received_at limit 1
        )
        select * from accepted
@@ -43,7 +44,7 @@ export async function findPriorWebhooks(
          and k.expires_at > now() and not exists (select from accepted)
          and (k.state <> 'reserved' or k.reserved_at > now() - make_interval(secs => $7))
      ) prior`,
-    parametersOf(claims),
+    [...parametersOf(claims), ...periodOf(claims, Date.now())],
   );
   const byPlace = new Map(rows.map(({ place, ...prior }) => [place, prior]));
   return claims.map((_, index) => byPlace.get(index + 1) ?? null);
@@ -54,13 +55,15 @@ export async function findPriorWebhooks(
  * Postgres fails.
  */
 export async function findOwedEndpoints(pool: pg.Pool, ids: readonly string[]): Promise<(string[] | null)[]> {
+  const times = ids.map(timeOfId);
   const { rows } = await pool.query<{ id: string; endpointIds: string[] }>(
     `select asked.id, w.endpoint_ids as "endpointIds" from unnest($1::uuid[], $2::bigint[]) as asked(id, at)
      cross join lateral (
        select endpoint_ids from webhook_logs
-       where id = asked.id and received_at = to_timestamp(asked.at / 1000.0) and status = 'queued' limit 1
+       where id = asked.id and received_at = to_timestamp(asked.at / 1000.0) and status = 'queued'
+         and received_at between $3 and $4 limit 1
      ) w`,
-    [ids, ids.map(timeOfId)],
+    [ids, times, new Date(Math.min(...times)), new Date(Math.max(...times))],
   );
   const owed = new Map(rows.map(({ id, endpointIds }) => [id, endpointIds]));
   return ids.map((id) => owed.get(id) ?? null);
@@ -168,6 +171,8 @@ export async function dropExpiredKeys(pool: pg.Pool, limit: number): Promise<num
   return rowCount ?? 0;
 }
 
+const dayMs = 86_400_000;
+
 const asked = `unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::uuid[], $6::int[]) with ordinality
   as asked(project_id, webhook_id, id, sha256, token, window_seconds, place)`;
 
@@ -177,6 +182,12 @@ function parametersOf(claims: readonly KeyClaim[]): unknown[] {
     claims.map(({ windowSeconds }) => windowSeconds),
     claims[0]?.reservationSeconds ?? 0,
   ];
+}
+
+/** In which webhooks of these windows came, by clocks that differ by a day at most: a plan has no other months' partitions. */
+function periodOf(claims: readonly KeyClaim[], now: number): [from: Date, to: Date] {
+  const longestWindowMs = Math.max(...claims.map(({ windowSeconds }) => windowSeconds)) * 1_000;
+  return [new Date(now - longestWindowMs - dayMs), new Date(now + dayMs)];
 }
 
 function columnsOf(

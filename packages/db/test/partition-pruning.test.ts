@@ -1,0 +1,76 @@
+import { appendAudit } from '@hqrelay/db/queries/append-audit';
+import { readDeliveryHistories } from '@hqrelay/db/queries/delivery-attempts';
+import { findOwedEndpoints, findPriorWebhooks } from '@hqrelay/db/queries/idempotency-keys';
+import { ensurePartition } from '@hqrelay/db/queries/partitions';
+import { newId } from '@hqrelay/domain/ids';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { attemptRow, webhookRow } from './audit-rows.ts';
+
+let world: World;
+let pool: pg.Pool;
+
+const dayMs = 86_400_000;
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'));
+  for (let month = 1; month <= 24; month += 1) {
+    await ensurePartition(world.sql, Date.now() - month * 30 * dayMs);
+  }
+  pool = new pg.Pool({ connectionString: world.databaseUrl, max: 1 });
+});
+
+afterAll(async () => {
+  await pool?.end();
+  await world?.close();
+});
+
+/** The months of the partitions that were looked into, planning included. */
+async function monthsOf(work: () => Promise<unknown>): Promise<string[]> {
+  await pool.query('begin');
+  await work();
+  const { rows } = await pool.query<{ month: string }>(
+    `select distinct right(c.relname, 7) as month from pg_locks l join pg_class c on c.oid = l.relation
+     where l.pid = pg_backend_pid() and c.relkind = 'r' and c.relispartition order by 1`,
+  );
+  await pool.query('rollback');
+  return rows.map(({ month }) => month);
+}
+
+function monthsBetween(from: number, to: number): string[] {
+  const months = new Set<string>();
+  for (let at = from; at < to + dayMs; at += dayMs) {
+    months.add(new Date(Math.min(at, to)).toISOString().slice(0, 7).replace('-', '_'));
+  }
+  return [...months];
+}
+
+it('what the hot paths ask looks into the months it is about, however many are kept', async () => {
+  const { log } = webhookRow();
+  const attempt = attemptRow(log);
+  const now = Date.now();
+  const claim = {
+    projectId: log.projectId,
+    webhookId: log.webhookId,
+    id: newId(),
+    payloadSha256: 'ab'.repeat(32),
+    token: newId(),
+    windowSeconds: 86_400,
+    reservationSeconds: 10,
+  };
+  await appendAudit(pool, [webhookRow(log), attempt]);
+
+  expect(await monthsOf(() => findPriorWebhooks(pool, [claim]))).toEqual(
+    monthsBetween(now - 2 * dayMs, now + dayMs),
+  );
+  expect(await monthsOf(() => findOwedEndpoints(pool, [log.id]))).toEqual(monthsBetween(now, now));
+  // Written again: it is asked which of them are there.
+  expect(await monthsOf(() => appendAudit(pool, [attempt]))).toEqual(monthsBetween(now, now));
+
+  const { webhookLogId, deliveryId } = attempt.attempt;
+  const history = { webhookLogId, deliveryId, receivedAt: now };
+  const months = await monthsOf(() => readDeliveryHistories(pool, [history]));
+  expect(months.length).toBeGreaterThan(0);
+  expect(months.filter((month) => month < monthsBetween(now - dayMs, now)[0]!)).toEqual([]);
+});
