@@ -16,15 +16,17 @@ const bytesAtOnce = 1 << 20;
 const retryAfterMs = 1_000;
 
 /**
- * Rows that nobody waits for: kept in memory, bounded, until a store takes them. A few at a time, so that after an outage rows
- * that somebody waits for do not stand in line behind all that was noted meanwhile.
+ * Rows that nobody waits for. What no store takes at first is kept in memory, bounded, and goes a few rows at a time when one
+ * does, so that after an outage rows that somebody waits for do not stand in line behind all that was noted meanwhile.
  */
 export class Notes {
   readonly #options: NotesOptions;
-  #rows: AuditRow[] = [];
+  /** Being tried for the first time. */
+  readonly #fresh = new Set<Promise<void>>();
+  #kept: AuditRow[] = [];
   #bytes = 0;
   #lost = 0;
-  #writing: Promise<void> | undefined;
+  #retrying: Promise<void> | undefined;
   readonly #closing = new AbortController();
 
   constructor(options: NotesOptions) {
@@ -32,62 +34,67 @@ export class Notes {
   }
 
   add(row: AuditRow): void {
-    const bytes = bytesOf(row);
-    if (this.#rows.length >= rowsMax || this.#bytes + bytes > bytesMax) {
-      this.#lost += 1;
-      return;
-    }
-    this.#rows.push(row);
-    this.#bytes += bytes;
-    this.#writing ??= this.#write();
+    const trying = this.#options.record(row).then((taken) => {
+      this.#fresh.delete(trying);
+      if (!taken) this.#keep(row);
+    });
+    this.#fresh.add(trying);
   }
 
   /** Tries once more; what no store takes now is lost. */
   async close(): Promise<void> {
+    await Promise.all(this.#fresh);
     this.#closing.abort();
-    await this.#writing;
+    await this.#retrying;
   }
 
-  async #write(): Promise<void> {
-    while (this.#rows.length > 0) {
-      const some = this.#take();
-      const taken = await Promise.all(some.map((row) => this.#options.record(row)));
-      // To the end: one that no store takes by itself is in nobody's way.
-      for (const [index, row] of some.entries()) if (!taken[index]) this.#keep(row);
-      if (taken.includes(true)) continue;
-      if (this.#closing.signal.aborted) this.#giveUp();
-      else await wait(retryAfterMs, undefined, { signal: this.#closing.signal }).catch(() => {});
-      this.#tellLost();
+  #keep(row: AuditRow): void {
+    const bytes = bytesOf(row);
+    if (this.#kept.length >= rowsMax || this.#bytes + bytes > bytesMax) {
+      this.#lost += 1;
+      return;
     }
-    this.#writing = undefined;
-    this.#tellLost();
+    this.#kept.push(row);
+    this.#bytes += bytes;
+    this.#retrying ??= this.#retry();
+  }
+
+  async #retry(): Promise<void> {
+    while (this.#kept.length > 0) {
+      await wait(retryAfterMs, undefined, { signal: this.#closing.signal }).catch(() => {});
+      while (this.#kept.length > 0 && (await this.#tookSome())) {
+        // As long as it goes on.
+      }
+      if (this.#closing.signal.aborted) this.#giveUp();
+      if (this.#lost > 0) this.#options.onLost(this.#lost);
+      this.#lost = 0;
+    }
+    this.#retrying = undefined;
+  }
+
+  async #tookSome(): Promise<boolean> {
+    const some = this.#take();
+    const taken = await Promise.all(some.map((row) => this.#options.record(row)));
+    // To the end: one that no store takes by itself is in nobody's way.
+    for (const [index, row] of some.entries()) if (!taken[index]) this.#keep(row);
+    return taken.includes(true);
   }
 
   #take(): AuditRow[] {
     let bytes = 0;
     let count = 0;
-    for (const row of this.#rows.slice(0, rowsAtOnce)) {
+    for (const row of this.#kept.slice(0, rowsAtOnce)) {
       if (count > 0 && bytes + bytesOf(row) > bytesAtOnce) break;
       bytes += bytesOf(row);
       count += 1;
     }
     this.#bytes -= bytes;
-    return this.#rows.splice(0, count);
-  }
-
-  #keep(row: AuditRow): void {
-    this.#rows.push(row);
-    this.#bytes += bytesOf(row);
+    return this.#kept.splice(0, count);
   }
 
   #giveUp(): void {
-    this.#lost += this.#rows.length;
-    this.#rows = [];
+    this.#lost += this.#kept.length;
+    this.#kept = [];
     this.#bytes = 0;
-  }
-
-  #tellLost(): void {
-    if (this.#lost > 0) this.#options.onLost(this.#lost);
-    this.#lost = 0;
   }
 }

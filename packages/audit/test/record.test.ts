@@ -42,6 +42,15 @@ describe('rows that are recorded', () => {
     expect(world.seen.statements).toBeLessThanOrEqual(5);
   });
 
+  it('share them too when nobody waits: a flood of notes is not slower than its rows', async () => {
+    const notes = many(400);
+    world.seen.statements = 0;
+    for (const note of notes) world.recorder.note(note);
+    await world.recorder.close();
+    expect(world.seen.statements).toBeLessThanOrEqual(5);
+    expect(await world.stored(notes)).toBe(400);
+  });
+
   it('one by one do not wait for others', async () => {
     const startedAt = performance.now();
     for (const row of many(10)) expect(await world.recorder.record(row)).toBe('stored');
