@@ -1,0 +1,64 @@
+import { BrokerConnection } from '@hqrelay/queue/connection';
+import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import { postWebhook } from '@hqrelay/testing/provider';
+import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+
+let world: World;
+let receiver: AppProcess;
+let connection: BrokerConnection;
+let project: SeededProject;
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'), { own: ['rabbitmq'] });
+  connection = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });
+  connection.start();
+  receiver = await startApp('receiver', { env: world.env });
+  project = await seedProject(world);
+  await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/' });
+});
+
+afterAll(async () => {
+  await receiver?.end();
+  await connection?.stop();
+  await world?.close();
+});
+
+async function accept(webhookId: string): Promise<void> {
+  const answer = await postWebhook(receiver.url, project, { webhookId, body: `{"of":"${webhookId}"}` });
+  expect(answer.statusCode).toBe(202);
+}
+
+async function published(): Promise<number> {
+  return (await connection.queueDepths(['hqrelay.webhooks'])).get('hqrelay.webhooks') ?? 0;
+}
+
+it(
+  'one webhook tries a broker that takes connections and confirms nothing yet; the others go through the outbox',
+  { timeout: 60_000 },
+  async () => {
+    const isReady = async () => {
+      const response = await fetch(`${receiver.url}/health/ready`);
+      return ((await response.json()) as { status: string }).status === 'ready' && connection.state === 'up';
+    };
+    await waitFor('the connections', isReady, { timeoutMs: 30_000 });
+    const broker = world.servers.rabbitmq!;
+    broker.freeze();
+    try {
+      await Promise.all(Array.from({ length: 20 }, (_, i) => accept(`frozen ${i}`)));
+    } finally {
+      broker.thaw();
+    }
+    // Behind whatever was published before it.
+    await waitFor('a webhook to go directly to the broker', async () => {
+      const before = await published();
+      await accept(`direct ${before}-${performance.now()}`);
+      return (await published()) > before;
+    });
+    const { rows } = await world.sql.query('select from outbox');
+    expect(rows.length).toBeGreaterThanOrEqual(20);
+    expect(await published()).toBeLessThan(10);
+  },
+);
