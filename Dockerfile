@@ -14,18 +14,18 @@ COPY . .
 RUN npm run build \
  && npm prune --omit=dev \
  && rm -rf apps/*/src apps/*/test packages/*/src packages/*/test \
- && for dev in services testing e2e; do rm -rf "packages/$dev" "node_modules/@hqrelay/$dev"; done
+ && rm -rf tools/services && for dev in services testing e2e; do rm -rf "packages/$dev" "node_modules/@hqrelay/$dev"; done
 
 FROM node:22-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./
-COPY --from=build /app/scripts/bootstrap.mjs /app/scripts/healthcheck.mjs ./scripts/
-COPY --from=build /app/scripts/bootstrap ./scripts/bootstrap
+COPY --from=build /app/tools/bootstrap.mjs /app/tools/healthcheck.mjs ./tools/
+COPY --from=build /app/tools/bootstrap ./tools/bootstrap
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/packages ./packages
 COPY --from=build /app/apps ./apps
 USER node
 EXPOSE 3000 3001
-HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 CMD ["node", "scripts/healthcheck.mjs"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 CMD ["node", "tools/healthcheck.mjs"]
 CMD ["node", "--enable-source-maps", "apps/receiver/dist/main.js"]

@@ -9,7 +9,11 @@ const source = {
   environments: { __vitest__: { resolve: { conditions } } },
 };
 
-const withServices = ['apps/*/test/**/*.test.ts', 'packages/*/test/**/*.test.ts'];
+const withServices = [
+  'apps/*/test/**/*.test.ts',
+  'packages/*/test/**/*.test.ts',
+  'tools/services/test/**/*.test.ts',
+];
 
 export default defineConfig({
   ...source,
@@ -21,7 +25,12 @@ export default defineConfig({
         ...source,
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
+          include: [
+            'packages/*/src/**/*.test.ts',
+            'apps/*/src/**/*.test.ts',
+            'tools/*/*.test.ts',
+            'tools/services/src/**/*.test.ts',
+          ],
         },
       },
       {

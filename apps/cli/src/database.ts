@@ -1,4 +1,4 @@
-import { redactUrl } from '@hqrelay/domain/redaction';
+import { redactUrl } from '@hqrelay/domain/secrets/redaction';
 import type pg from 'pg';
 import { CommandFailure } from './cli.ts';
 

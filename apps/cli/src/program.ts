@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { ConfigError } from '@hqrelay/runtime/env';
+import { ConfigError } from '@hqrelay/runtime/env/env';
 import { type Cli, CommandFailure, UsageError } from './cli.ts';
 import { addDlqList } from './commands/dlq-list.ts';
 import { addDlqReplay } from './commands/dlq-replay.ts';

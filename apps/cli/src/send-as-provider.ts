@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
-import { open, parseSecretKeys, SecretUnreadable } from '@hqrelay/domain/secret-box';
-import { genericScheme, genericTimestampScheme, signInbound } from '@hqrelay/domain/signature';
+import { open, parseSecretKeys, SecretUnreadable } from '@hqrelay/domain/secrets/secret-box';
+import { genericScheme, genericTimestampScheme, signInbound } from '@hqrelay/domain/inbound/signature';
 import { CommandFailure } from './cli.ts';
 
 export type SentWebhook = {

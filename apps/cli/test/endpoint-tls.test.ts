@@ -2,7 +2,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { basename, dirname } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import { open, parseSecretKeys } from '@hqrelay/domain/secret-box';
+import { open, parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { createCertificates } from '@hqrelay/testing/certificates';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliWorld, createCliWorld } from './cli-world.ts';

@@ -1,4 +1,4 @@
-import { open, parseSecretKeys } from '@hqrelay/domain/secret-box';
+import { open, parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliWorld, createCliWorld } from './cli-world.ts';
 import { jsonOf } from './run-cli.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { genericScheme, genericTimestampScheme, verifySignature } from '@hqrelay/domain/signature';
+import { genericScheme, genericTimestampScheme, verifySignature } from '@hqrelay/domain/inbound/signature';
 import {
   type HowToAnswer,
   type RecordedRequest,

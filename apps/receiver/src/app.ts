@@ -1,10 +1,10 @@
 import { newId } from '@hqrelay/domain/ids';
-import { correlationIdOf } from '@hqrelay/runtime/correlation';
-import { createHealthRouter, createLivenessRouter, type HealthDeps } from '@hqrelay/runtime/health';
+import { correlationIdOf } from '@hqrelay/runtime/http/correlation';
+import { createHealthRouter, createLivenessRouter, type HealthDeps } from '@hqrelay/runtime/http/health';
 import type { Logger } from '@hqrelay/runtime/logger';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
-import { errorAnswer, refuseBody, retryLater } from './answer.ts';
-import { receive, type ReceiveDeps } from './receive.ts';
+import { errorAnswer, refuseBody, retryLater } from './http/answer.ts';
+import { receive, type ReceiveDeps } from './http/receive.ts';
 
 export type AppDeps = ReceiveDeps & {
   health: HealthDeps;

@@ -1,4 +1,4 @@
-import { loadConfig } from '@hqrelay/runtime/env';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 
 export const readConfig = () =>
   loadConfig(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@hqrelay/domain/ids';
-import { genericTimestampScheme, signInbound } from '@hqrelay/domain/signature';
+import { genericTimestampScheme, signInbound } from '@hqrelay/domain/inbound/signature';
 import { postWebhook, signAsProvider } from '@hqrelay/testing/provider';
 import { seedProject } from '@hqrelay/testing/seed';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -3,7 +3,7 @@ import { admit } from '@hqrelay/cache/admission';
 import { Cache } from '@hqrelay/cache/client';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { settleInRedis } from '../src/settle-in-redis.ts';
+import { settleInRedis } from '../src/reservation/settle-in-redis.ts';
 
 let cache: Cache;
 

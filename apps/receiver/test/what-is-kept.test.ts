@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { credentialHeaders } from '@hqrelay/domain/forwarded-headers';
+import { credentialHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
 import { signAsProvider } from '@hqrelay/testing/provider';
 import { seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';

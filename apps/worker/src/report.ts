@@ -2,8 +2,8 @@ import type { EndpointConfig } from '@hqrelay/domain/project-config';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { Registry } from '@hqrelay/runtime/metrics';
 import { Counter, Histogram } from 'prom-client';
-import type { Delivery } from './delivery.ts';
-import type { Attempt } from './record-attempt.ts';
+import type { Delivery } from './delivery/delivery.ts';
+import type { Attempt } from './delivery/record-attempt.ts';
 
 export type Report = (delivery: Delivery, endpoint: EndpointConfig, attempt: Attempt) => void;
 

@@ -6,8 +6,8 @@ import { deadLetterQueue } from '@hqrelay/queue/topology';
 import { createRegistry } from '@hqrelay/runtime/metrics';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createBacklogGauges, measureBacklog } from '../src/maintenance/measure-backlog.ts';
-import { createStoreDeadLetters } from '../src/maintenance/store-dead-letters.ts';
+import { createBacklogGauges, measureBacklog } from '../src/jobs/measure-backlog.ts';
+import { createStoreDeadLetters } from '../src/jobs/store-dead-letters.ts';
 import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
 
 let world: WorkerWorld;

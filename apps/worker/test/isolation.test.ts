@@ -1,8 +1,8 @@
 import { newId } from '@hqrelay/domain/ids';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { EndpointBreakers } from '../src/endpoint-breakers.ts';
-import { inFlightPerEndpointMax } from '../src/endpoint-gate.ts';
+import { EndpointBreakers } from '../src/endpoint/endpoint-breakers.ts';
+import { inFlightPerEndpointMax } from '../src/endpoint/endpoint-gate.ts';
 import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
 
 let world: WorkerWorld;

@@ -2,8 +2,8 @@ import { newId } from '@hqrelay/domain/ids';
 import { decodeMessage } from '@hqrelay/queue/messages';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drainOutbox } from '../src/maintenance/drain-outbox.ts';
-import { drainSpilledAudit } from '../src/maintenance/drain-spilled-audit.ts';
+import { drainOutbox } from '../src/jobs/drain-outbox.ts';
+import { drainSpilledAudit } from '../src/jobs/drain-spilled-audit.ts';
 import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
 
 let world: WorkerWorld;

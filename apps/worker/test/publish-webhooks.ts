@@ -4,7 +4,7 @@ import { encodeMessage, type DeliveryFields } from '@hqrelay/queue/messages';
 import { Publisher } from '@hqrelay/queue/publisher';
 import { workExchange } from '@hqrelay/queue/topology';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { workQueueOf } from '../src/outgoing.ts';
+import { workQueueOf } from '../src/outgoing/outgoing.ts';
 
 export type Target = { projectId: string; endpointId: string };
 

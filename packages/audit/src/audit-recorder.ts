@@ -2,7 +2,7 @@ import type { Postgres } from '@hqrelay/db/postgres';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import type { Publisher } from '@hqrelay/queue/publisher';
 import { auditQueue } from '@hqrelay/queue/topology';
-import { Batcher } from '@hqrelay/runtime/batcher';
+import { Batcher } from '@hqrelay/flow/batcher';
 import { Notes } from './notes.ts';
 import { parkRow } from './park-row.ts';
 import { bytesOf } from './row-bytes.ts';

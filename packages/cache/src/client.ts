@@ -1,4 +1,4 @@
-import { Circuit } from '@hqrelay/domain/circuit';
+import { Circuit } from '@hqrelay/flow/circuit';
 import { Redis } from 'ioredis';
 
 export type CacheState = 'starting' | 'up' | 'down';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { appendAudit } from '@hqrelay/db/queries/append-audit';
-import { readDeliveryHistories } from '@hqrelay/db/queries/delivery-attempts';
+import { appendAudit } from '../src/queries/append-audit.ts';
+import { readDeliveryHistories } from '../src/queries/delivery-attempts.ts';
 import { newId, timeOfId } from '@hqrelay/domain/ids';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';

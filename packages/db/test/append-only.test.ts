@@ -1,4 +1,4 @@
-import { appendAudit } from '@hqrelay/db/queries/append-audit';
+import { appendAudit } from '../src/queries/append-audit.ts';
 import { newId } from '@hqrelay/domain/ids';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';

@@ -4,7 +4,7 @@ import type {
   DeliveryAttemptRow,
   WebhookLogRow,
   WebhookPayloadRow,
-} from '@hqrelay/db/queries/append-audit';
+} from '../src/queries/append-audit.ts';
 
 /** A `queued` webhook of a project and an endpoint of its own, with what a test wants to be otherwise. */
 export function webhookRow(

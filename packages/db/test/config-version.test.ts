@@ -1,5 +1,5 @@
-import { readProjectConfig } from '@hqrelay/db/queries/project-config';
-import { noteLastSeen } from '@hqrelay/db/queries/last-seen';
+import { readProjectConfig } from '../src/queries/project-config.ts';
+import { noteLastSeen } from '../src/queries/last-seen.ts';
 import { newId } from '@hqrelay/domain/ids';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { createWorld, type World } from '@hqrelay/testing/world';

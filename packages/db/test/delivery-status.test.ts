@@ -1,6 +1,6 @@
-import { appendAudit } from '@hqrelay/db/queries/append-audit';
-import { holdDeliveries } from '@hqrelay/db/queries/held-deliveries';
-import { ensurePartition } from '@hqrelay/db/queries/partitions';
+import { appendAudit } from '../src/queries/append-audit.ts';
+import { holdDeliveries } from '../src/queries/held-deliveries.ts';
+import { ensurePartition } from '../src/queries/partitions.ts';
 import { deliveryId, newId, timeOfId } from '@hqrelay/domain/ids';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';

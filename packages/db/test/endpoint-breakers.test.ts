@@ -1,5 +1,5 @@
-import { changeBreaker, dropQuietBreakers, readBreakers } from '@hqrelay/db/queries/endpoint-breakers';
-import { afterFailures } from '@hqrelay/domain/breaker';
+import { changeBreaker, dropQuietBreakers, readBreakers } from '../src/queries/endpoint-breakers.ts';
+import { afterFailures } from '@hqrelay/domain/delivery/breaker';
 import { newId } from '@hqrelay/domain/ids';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';

@@ -2,8 +2,8 @@ import {
   listHoldingEndpoints,
   releaseOfEndpoint,
   type ReleaseOptions,
-} from '@hqrelay/db/queries/endpoint-releases';
-import { holdDeliveries, type HoldReason } from '@hqrelay/db/queries/held-deliveries';
+} from '../src/queries/endpoint-releases.ts';
+import { holdDeliveries, type HoldReason } from '../src/queries/held-deliveries.ts';
 import { newId } from '@hqrelay/domain/ids';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { createWorld, type World } from '@hqrelay/testing/world';

@@ -1,9 +1,4 @@
-import {
-  countHeld,
-  holdDeliveries,
-  releaseDue,
-  type HeldDelivery,
-} from '@hqrelay/db/queries/held-deliveries';
+import { countHeld, holdDeliveries, releaseDue, type HeldDelivery } from '../src/queries/held-deliveries.ts';
 import { newId } from '@hqrelay/domain/ids';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { createWorld, type World } from '@hqrelay/testing/world';

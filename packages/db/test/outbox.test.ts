@@ -1,4 +1,4 @@
-import { countOutbox, drainOutbox, insertOutbox } from '@hqrelay/db/queries/outbox';
+import { countOutbox, drainOutbox, insertOutbox } from '../src/queries/outbox.ts';
 import { newId } from '@hqrelay/domain/ids';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';

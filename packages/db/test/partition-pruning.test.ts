@@ -1,7 +1,7 @@
-import { appendAudit } from '@hqrelay/db/queries/append-audit';
-import { readDeliveryHistories } from '@hqrelay/db/queries/delivery-attempts';
-import { findOwedEndpoints, findPriorWebhooks } from '@hqrelay/db/queries/idempotency-keys';
-import { ensurePartition } from '@hqrelay/db/queries/partitions';
+import { appendAudit } from '../src/queries/append-audit.ts';
+import { readDeliveryHistories } from '../src/queries/delivery-attempts.ts';
+import { findOwedEndpoints, findPriorWebhooks } from '../src/queries/idempotency-keys.ts';
+import { ensurePartition } from '../src/queries/partitions.ts';
 import { newId } from '@hqrelay/domain/ids';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';

@@ -1,5 +1,5 @@
-import { appendAudit } from '@hqrelay/db/queries/append-audit';
-import { ensurePartition } from '@hqrelay/db/queries/partitions';
+import { appendAudit } from '../src/queries/append-audit.ts';
+import { ensurePartition } from '../src/queries/partitions.ts';
 import { newId } from '@hqrelay/domain/ids';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';

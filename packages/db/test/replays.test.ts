@@ -1,13 +1,13 @@
-import { appendAudit } from '@hqrelay/db/queries/append-audit';
-import { insertDeadLetters, listDeadLetters } from '@hqrelay/db/queries/dead-letters';
+import { appendAudit } from '../src/queries/append-audit.ts';
+import { insertDeadLetters, listDeadLetters } from '../src/queries/dead-letters.ts';
 import {
   countReplayable,
   replayDeadLetters,
   type BatchEnd,
   type ReplayBatchOptions,
   type Selection,
-} from '@hqrelay/db/queries/replay-dead-letters';
-import { readRecordedWebhooks, replayWebhook, type Replay } from '@hqrelay/db/queries/replays';
+} from '../src/queries/replay-dead-letters.ts';
+import { readRecordedWebhooks, replayWebhook, type Replay } from '../src/queries/replays.ts';
 import { deliveryId, newId, timeOfId } from '@hqrelay/domain/ids';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { createWorld, type World } from '@hqrelay/testing/world';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { signatureScheme } from './signature.ts';
+import { signatureScheme } from './inbound/signature.ts';
 
 const sealedSecret = z.object({
   id: z.string(),

@@ -15,7 +15,7 @@ it('loses nothing when workers are killed and RabbitMQ restarts', { timeout: 150
 function runChaos(...args: string[]): Promise<{ code: number | null; output: string }> {
   const child = spawn(
     process.execPath,
-    ['--conditions=@hqrelay/source', '--import', 'tsx', 'chaos/main.ts', ...args],
+    ['--conditions=@hqrelay/source', '--import', 'tsx', 'tools/chaos/main.ts', ...args],
     { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let output = '';

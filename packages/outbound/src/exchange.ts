@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ExchangePhase, HttpExchange } from '@hqrelay/domain/attempt-outcome';
+import type { ExchangePhase, HttpExchange } from '@hqrelay/domain/delivery/attempt-outcome';
 import type { Dispatcher } from 'undici';
 import type { Connection } from './connection.ts';
 import type { Lease } from './connection-pools.ts';

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { parsePolicy } from '@hqrelay/domain/network-policy';
+import { parsePolicy } from '@hqrelay/domain/network/network-policy';
 import { describe, expect, it } from 'vitest';
 import { createGuardedLookup } from './guarded-lookup.ts';
 

@@ -1,6 +1,6 @@
 import { type LookupAddress, promises as dns } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { addressVerdict, type NetworkPolicy } from '@hqrelay/domain/network-policy';
+import { addressVerdict, type NetworkPolicy } from '@hqrelay/domain/network/network-policy';
 
 /** An address that the policy forbids stands behind a name. */
 export class ForbiddenAddressError extends Error {

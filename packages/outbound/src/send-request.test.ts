@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { parsePolicy } from '@hqrelay/domain/network-policy';
+import { parsePolicy } from '@hqrelay/domain/network/network-policy';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSender, type OutboundRequest, type Sender, type SenderOptions } from './send-request.ts';
 

@@ -1,6 +1,6 @@
-import type { HttpExchange } from '@hqrelay/domain/attempt-outcome';
-import type { EndpointTls } from '@hqrelay/domain/endpoint-tls';
-import { checkEndpointUrl, type NetworkPolicy } from '@hqrelay/domain/network-policy';
+import type { HttpExchange } from '@hqrelay/domain/delivery/attempt-outcome';
+import type { EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
+import { checkEndpointUrl, type NetworkPolicy } from '@hqrelay/domain/network/network-policy';
 import type { ConnectionOptions } from './connection.ts';
 import { ConnectionPools } from './connection-pools.ts';
 import { Exchange } from './exchange.ts';

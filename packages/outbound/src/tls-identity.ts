@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { EndpointTls } from '@hqrelay/domain/endpoint-tls';
+import type { EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
 
 /** What sockets are opened with, and a name that two endpoints share only if all of it is the same for both. */
 export interface TlsIdentity {

@@ -1,6 +1,6 @@
-import type { ClientCertificate, EndpointTls } from '@hqrelay/domain/endpoint-tls';
+import type { ClientCertificate, EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
 import type { EndpointConfig, ProjectConfig, SealedSecret } from '@hqrelay/domain/project-config';
-import { open, SecretUnreadable, type SecretKeys } from '@hqrelay/domain/secret-box';
+import { open, SecretUnreadable, type SecretKeys } from '@hqrelay/domain/secrets/secret-box';
 
 export type OpenedSecret = { id: string; key: string; expiresAt: number | null };
 

@@ -1,4 +1,4 @@
-import { mayMakeRoom, sliceMessages, type Intake, type IntakeLimits } from '@hqrelay/domain/intake';
+import { mayMakeRoom, sliceMessages, type Intake, type IntakeLimits } from '@hqrelay/flow/intake';
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import type { BrokerConnection, ChannelUser } from './connection.ts';
 import { Slice } from './slice.ts';

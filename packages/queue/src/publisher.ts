@@ -1,4 +1,4 @@
-import { Circuit } from '@hqrelay/domain/circuit';
+import { Circuit } from '@hqrelay/flow/circuit';
 import type { Channel, ChannelModel, ConfirmChannel, Message as AmqpMessage } from 'amqplib';
 import type { BrokerConnection, ChannelUser } from './connection.ts';
 

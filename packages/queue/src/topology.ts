@@ -1,4 +1,4 @@
-import { delayLadder } from '@hqrelay/domain/retry-schedule';
+import { delayLadder } from '@hqrelay/domain/delivery/retry-schedule';
 import type { Channel } from 'amqplib';
 
 /** The queues that deliveries are worked from. */

@@ -1,4 +1,4 @@
-import { redactPaths } from '@hqrelay/domain/redaction';
+import { redactPaths } from '@hqrelay/domain/secrets/redaction';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger };

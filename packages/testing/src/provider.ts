@@ -1,4 +1,4 @@
-import { genericScheme, genericTimestampScheme, signInbound } from '@hqrelay/domain/signature';
+import { genericScheme, genericTimestampScheme, signInbound } from '@hqrelay/domain/inbound/signature';
 import type { SeededProject } from './seed.ts';
 
 export type ProviderAnswer = {

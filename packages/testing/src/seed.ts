@@ -1,10 +1,10 @@
 import { addEndpoint } from '@hqrelay/db/queries/endpoints';
 import { createProject } from '@hqrelay/db/queries/projects';
-import type { EndpointTls } from '@hqrelay/domain/endpoint-tls';
+import type { EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
 import { newId } from '@hqrelay/domain/ids';
-import { newSigningSecret } from '@hqrelay/domain/outbound-signing';
-import { parseRetrySchedule } from '@hqrelay/domain/retry-schedule';
-import { parseSecretKeys, seal } from '@hqrelay/domain/secret-box';
+import { newSigningSecret } from '@hqrelay/domain/delivery/outbound-signing';
+import { parseRetrySchedule } from '@hqrelay/domain/delivery/retry-schedule';
+import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
 import pg from 'pg';
 
 export type SeededProject = { id: string; secret: string; requireTimestamp: boolean };

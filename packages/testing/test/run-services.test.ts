@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { waitFor } from '@hqrelay/testing/wait-for';
+import { waitFor } from '../src/wait-for.ts';
 import { expect, test } from 'vitest';
 
 test('a run that exits halfway takes its servers and its folder with it', async () => {

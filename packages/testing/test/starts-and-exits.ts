@@ -1,6 +1,6 @@
 // A run that is over before it is stopped, as vitest is on a signal. Prints what must not stay.
 import { readFileSync, readdirSync } from 'node:fs';
-import { startRunServices } from '@hqrelay/testing/run-services';
+import { startRunServices } from '../src/run-services.ts';
 
 const { urls } = await startRunServices(() => {});
 const pids = readdirSync('/proc')

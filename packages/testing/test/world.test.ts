@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createWorld, type World } from '@hqrelay/testing/world';
+import { createWorld, type World } from '../src/world.ts';
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 

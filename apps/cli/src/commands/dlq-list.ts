@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import * as queries from '@hqrelay/db/queries/dead-letters';
-import { loadConfig } from '@hqrelay/runtime/env';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Cli } from '../cli.ts';
 import { withDatabase } from '../database.ts';
-import { integerBetween, pastMoment, uuid } from '../options.ts';
-import { formatTable, formatTime, printResult } from '../print.ts';
+import { integerBetween, pastMoment, uuid } from '../options/options.ts';
+import { formatTable, formatTime, printResult } from '../output/print.ts';
 
 type Options = {
   project?: string;

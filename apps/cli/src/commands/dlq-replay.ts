@@ -3,15 +3,15 @@ import { readDeadLetters, type DeadLetter } from '@hqrelay/db/queries/dead-lette
 import { ensurePartition } from '@hqrelay/db/queries/partitions';
 import { readProject } from '@hqrelay/db/queries/projects';
 import { countReplayable, type Selection } from '@hqrelay/db/queries/replay-dead-letters';
-import { loadConfig } from '@hqrelay/runtime/env';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 import type pg from 'pg';
 import { type Cli, CommandFailure, UsageError } from '../cli.ts';
 import { operatorName } from '../config.ts';
 import { withDatabase } from '../database.ts';
-import { integerBetween, label, pastMoment, uuid } from '../options.ts';
-import { formatTime, printResult } from '../print.ts';
-import { replayAll, ReplayTally } from '../replay-tally.ts';
-import { readReplayTarget } from '../replay-target.ts';
+import { integerBetween, label, pastMoment, uuid } from '../options/options.ts';
+import { formatTime, printResult } from '../output/print.ts';
+import { replayAll, ReplayTally } from '../replay/replay-tally.ts';
+import { readReplayTarget } from '../replay/replay-target.ts';
 
 type Options = {
   project?: string;

@@ -1,16 +1,21 @@
 import type { Command } from 'commander';
 import { newId } from '@hqrelay/domain/ids';
-import { parseRetrySchedule } from '@hqrelay/domain/retry-schedule';
+import { parseRetrySchedule } from '@hqrelay/domain/delivery/retry-schedule';
 import * as queries from '@hqrelay/db/queries/endpoints';
-import { loadConfig } from '@hqrelay/runtime/env';
-import { announceChange } from '../announce-change.ts';
+import { loadConfig } from '@hqrelay/runtime/env/env';
+import { announceChange } from '../config-change/announce-change.ts';
 import { type Cli, CommandFailure, UsageError } from '../cli.ts';
 import { withDatabase } from '../database.ts';
-import { addEndpointOptions, checkUrl, type EndpointOptions, parseHeaders } from '../endpoint-options.ts';
-import { readEndpointTls, sealEndpointTls } from '../endpoint-tls.ts';
-import { newEndpointSecret, sealHeaders } from '../new-secret.ts';
-import { uuid } from '../options.ts';
-import { formatFields, printResult } from '../print.ts';
+import {
+  addEndpointOptions,
+  checkUrl,
+  type EndpointOptions,
+  parseHeaders,
+} from '../options/endpoint-options.ts';
+import { readEndpointTls, sealEndpointTls } from '../options/endpoint-tls.ts';
+import { newEndpointSecret, sealHeaders } from '../options/new-secret.ts';
+import { uuid } from '../options/options.ts';
+import { formatFields, printResult } from '../output/print.ts';
 
 type Options = EndpointOptions & { project: string; url: string; json?: boolean };
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import * as queries from '@hqrelay/db/queries/endpoints';
-import { loadConfig } from '@hqrelay/runtime/env';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Cli } from '../cli.ts';
 import { withDatabase } from '../database.ts';
-import { uuid } from '../options.ts';
-import { formatDuration, formatTable, printResult } from '../print.ts';
+import { uuid } from '../options/options.ts';
+import { formatDuration, formatTable, printResult } from '../output/print.ts';
 
 type Options = { project?: string; json?: boolean };
 

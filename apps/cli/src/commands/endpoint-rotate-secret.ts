@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import * as queries from '@hqrelay/db/queries/endpoints';
-import { loadConfig } from '@hqrelay/runtime/env';
-import { announceChange } from '../announce-change.ts';
+import { loadConfig } from '@hqrelay/runtime/env/env';
+import { announceChange } from '../config-change/announce-change.ts';
 import { type Cli, CommandFailure } from '../cli.ts';
 import { withDatabase } from '../database.ts';
-import { newEndpointSecret } from '../new-secret.ts';
-import { durationBetween, uuid } from '../options.ts';
-import { formatFields, printResult } from '../print.ts';
+import { newEndpointSecret } from '../options/new-secret.ts';
+import { durationBetween, uuid } from '../options/options.ts';
+import { formatFields, printResult } from '../output/print.ts';
 
 type Options = { overlap: number; json?: boolean };
 

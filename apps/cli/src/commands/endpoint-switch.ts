@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { EndpointChanges } from '@hqrelay/db/queries/endpoints';
 import type { Cli } from '../cli.ts';
-import { integerBetween, label, uuid } from '../options.ts';
-import { printResult } from '../print.ts';
-import { saveEndpoint } from '../save-endpoint.ts';
+import { integerBetween, label, uuid } from '../options/options.ts';
+import { printResult } from '../output/print.ts';
+import { saveEndpoint } from '../config-change/save-endpoint.ts';
 
 type Switch = {
   name: string;

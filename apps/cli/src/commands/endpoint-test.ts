@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
-import { type HttpExchange, judgeAttempt } from '@hqrelay/domain/attempt-outcome';
-import type { ClientCertificate, EndpointTls } from '@hqrelay/domain/endpoint-tls';
+import { type HttpExchange, judgeAttempt } from '@hqrelay/domain/delivery/attempt-outcome';
+import type { ClientCertificate, EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
 import { newId } from '@hqrelay/domain/ids';
-import { parsePolicy } from '@hqrelay/domain/network-policy';
-import { deliveryHeaders } from '@hqrelay/domain/outbound-signing';
-import { redactUrl } from '@hqrelay/domain/redaction';
-import { open, parseSecretKeys, SecretUnreadable } from '@hqrelay/domain/secret-box';
+import { parsePolicy } from '@hqrelay/domain/network/network-policy';
+import { deliveryHeaders } from '@hqrelay/domain/delivery/outbound-signing';
+import { redactUrl } from '@hqrelay/domain/secrets/redaction';
+import { open, parseSecretKeys, SecretUnreadable } from '@hqrelay/domain/secrets/secret-box';
 import * as queries from '@hqrelay/db/queries/endpoints';
-import { loadConfig } from '@hqrelay/runtime/env';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 import { type Cli, CommandFailure } from '../cli.ts';
 import { withDatabase } from '../database.ts';
-import { uuid } from '../options.ts';
-import { onOneLine, printResult } from '../print.ts';
+import { uuid } from '../options/options.ts';
+import { onOneLine, printResult } from '../output/print.ts';
 
 type PingResult = {
   endpointId: string;

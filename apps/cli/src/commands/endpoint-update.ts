@@ -1,13 +1,18 @@
 import type { Command } from 'commander';
 import type { EndpointChanges } from '@hqrelay/db/queries/endpoints';
-import { loadConfig } from '@hqrelay/runtime/env';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 import { type Cli, UsageError } from '../cli.ts';
-import { addEndpointOptions, checkUrl, type EndpointOptions, parseHeaders } from '../endpoint-options.ts';
-import { readEndpointTls, sealEndpointTls } from '../endpoint-tls.ts';
-import { sealHeaders } from '../new-secret.ts';
-import { uuid } from '../options.ts';
-import { printResult } from '../print.ts';
-import { saveEndpoint } from '../save-endpoint.ts';
+import {
+  addEndpointOptions,
+  checkUrl,
+  type EndpointOptions,
+  parseHeaders,
+} from '../options/endpoint-options.ts';
+import { readEndpointTls, sealEndpointTls } from '../options/endpoint-tls.ts';
+import { sealHeaders } from '../options/new-secret.ts';
+import { uuid } from '../options/options.ts';
+import { printResult } from '../output/print.ts';
+import { saveEndpoint } from '../config-change/save-endpoint.ts';
 
 type Options = EndpointOptions & { json?: boolean };
 

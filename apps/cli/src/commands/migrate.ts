@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { redactUrl } from '@hqrelay/domain/redaction';
-import { loadConfig } from '@hqrelay/runtime/env';
+import { redactUrl } from '@hqrelay/domain/secrets/redaction';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 import { type Cli, CommandFailure } from '../cli.ts';
-import { printResult } from '../print.ts';
+import { printResult } from '../output/print.ts';
 
 /** Behind `npm run migrate`, and therefore hidden. */
 export function addMigrate(program: Command, cli: Cli): void {

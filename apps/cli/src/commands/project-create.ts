@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import { newId } from '@hqrelay/domain/ids';
 import * as queries from '@hqrelay/db/queries/projects';
-import { loadConfig } from '@hqrelay/runtime/env';
-import { announceChange } from '../announce-change.ts';
+import { loadConfig } from '@hqrelay/runtime/env/env';
+import { announceChange } from '../config-change/announce-change.ts';
 import type { Cli } from '../cli.ts';
 import { webhookUrl } from '../config.ts';
 import { withDatabase } from '../database.ts';
-import { newProjectSecret } from '../new-secret.ts';
-import { checkSecret, label, parsedBy } from '../options.ts';
-import { formatFields, printResult } from '../print.ts';
-import { addProjectOptions, projectChanges, type ProjectOptions } from '../project-options.ts';
+import { newProjectSecret } from '../options/new-secret.ts';
+import { checkSecret, label, parsedBy } from '../options/options.ts';
+import { formatFields, printResult } from '../output/print.ts';
+import { addProjectOptions, projectChanges, type ProjectOptions } from '../options/project-options.ts';
 
 type Options = ProjectOptions & { name: string; provider: string; secret?: string; json?: boolean };
 

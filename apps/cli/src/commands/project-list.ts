@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import * as queries from '@hqrelay/db/queries/projects';
-import { loadConfig } from '@hqrelay/runtime/env';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Cli } from '../cli.ts';
 import { withDatabase } from '../database.ts';
-import { formatTable, printResult } from '../print.ts';
+import { formatTable, printResult } from '../output/print.ts';
 
 export function addProjectList(project: Command, cli: Cli): void {
   project

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import { uuid } from '../options.ts';
-import { printResult } from '../print.ts';
-import { saveProject } from '../save-project.ts';
+import { uuid } from '../options/options.ts';
+import { printResult } from '../output/print.ts';
+import { saveProject } from '../config-change/save-project.ts';
 
 /** `project enable` and `project disable`. */
 export function addProjectSwitches(project: Command, cli: Cli): void {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { type Cli, UsageError } from '../cli.ts';
-import { label, uuid } from '../options.ts';
-import { printResult } from '../print.ts';
-import { addProjectOptions, projectChanges, type ProjectOptions } from '../project-options.ts';
-import { saveProject } from '../save-project.ts';
+import { label, uuid } from '../options/options.ts';
+import { printResult } from '../output/print.ts';
+import { addProjectOptions, projectChanges, type ProjectOptions } from '../options/project-options.ts';
+import { saveProject } from '../config-change/save-project.ts';
 
 type Options = ProjectOptions & { name?: string; json?: boolean };
 

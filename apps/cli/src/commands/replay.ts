@@ -3,15 +3,15 @@ import { timeOfId } from '@hqrelay/domain/ids';
 import { ensurePartition } from '@hqrelay/db/queries/partitions';
 import { readRecordedWebhooks, replayWebhook } from '@hqrelay/db/queries/replays';
 import { readWebhook, type Webhook } from '@hqrelay/db/queries/webhooks';
-import { loadConfig } from '@hqrelay/runtime/env';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 import type pg from 'pg';
 import { type Cli, CommandFailure } from '../cli.ts';
 import { operatorName } from '../config.ts';
 import { withDatabase } from '../database.ts';
-import { label, uuid, webhookLogId } from '../options.ts';
-import { formatTable, printResult } from '../print.ts';
-import { encodeReplay } from '../replay-message.ts';
-import { heldNote, readReplayTarget, type ReplayTarget } from '../replay-target.ts';
+import { label, uuid, webhookLogId } from '../options/options.ts';
+import { formatTable, printResult } from '../output/print.ts';
+import { encodeReplay } from '../replay/replay-message.ts';
+import { heldNote, readReplayTarget, type ReplayTarget } from '../replay/replay-target.ts';
 
 type Options = { endpoint?: string; by?: string; json?: boolean };
 

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { listProjectSecrets } from '@hqrelay/db/queries/project-secrets';
 import { readProject } from '@hqrelay/db/queries/projects';
-import { loadConfig } from '@hqrelay/runtime/env';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 import { type Cli, CommandFailure } from '../cli.ts';
 import { withDatabase } from '../database.ts';
-import { uuid } from '../options.ts';
-import { formatTable, printResult } from '../print.ts';
+import { uuid } from '../options/options.ts';
+import { formatTable, printResult } from '../output/print.ts';
 
 type Options = { project: string; json?: boolean };
 

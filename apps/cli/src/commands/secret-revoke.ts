@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import * as queries from '@hqrelay/db/queries/project-secrets';
-import { loadConfig } from '@hqrelay/runtime/env';
-import { announceChange } from '../announce-change.ts';
+import { loadConfig } from '@hqrelay/runtime/env/env';
+import { announceChange } from '../config-change/announce-change.ts';
 import { type Cli, CommandFailure } from '../cli.ts';
 import { withDatabase } from '../database.ts';
-import { uuid } from '../options.ts';
-import { printResult } from '../print.ts';
+import { uuid } from '../options/options.ts';
+import { printResult } from '../output/print.ts';
 
 export function addSecretRevoke(secret: Command, cli: Cli): void {
   secret

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import * as queries from '@hqrelay/db/queries/project-secrets';
-import { loadConfig } from '@hqrelay/runtime/env';
-import { announceChange } from '../announce-change.ts';
+import { loadConfig } from '@hqrelay/runtime/env/env';
+import { announceChange } from '../config-change/announce-change.ts';
 import { type Cli, CommandFailure } from '../cli.ts';
 import { withDatabase } from '../database.ts';
-import { newProjectSecret } from '../new-secret.ts';
-import { checkSecret, durationBetween, uuid } from '../options.ts';
-import { formatFields, printResult } from '../print.ts';
+import { newProjectSecret } from '../options/new-secret.ts';
+import { checkSecret, durationBetween, uuid } from '../options/options.ts';
+import { formatFields, printResult } from '../output/print.ts';
 
 type Options = { project: string; secret?: string; overlap: number; json?: boolean };
 

@@ -4,12 +4,12 @@ import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { newId } from '@hqrelay/domain/ids';
 import { readProjectConfig } from '@hqrelay/db/queries/project-config';
-import { loadConfig } from '@hqrelay/runtime/env';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 import { type Cli, CommandFailure, UsageError } from '../cli.ts';
 import { webhookUrl } from '../config.ts';
 import { withDatabase } from '../database.ts';
-import { integerBetween, label, uuid } from '../options.ts';
-import { formatTable, printResult } from '../print.ts';
+import { integerBetween, label, uuid } from '../options/options.ts';
+import { formatTable, printResult } from '../output/print.ts';
 import { createProvider, type SendAnswer } from '../send-as-provider.ts';
 
 type Options = {

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import * as queries from '@hqrelay/db/queries/webhooks';
 import { readProject } from '@hqrelay/db/queries/projects';
-import { loadConfig } from '@hqrelay/runtime/env';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 import { type Cli, CommandFailure } from '../cli.ts';
 import { withDatabase } from '../database.ts';
-import { durationBetween, integerBetween, uuid } from '../options.ts';
-import { formatDuration, formatTable, printResult } from '../print.ts';
+import { durationBetween, integerBetween, uuid } from '../options/options.ts';
+import { formatDuration, formatTable, printResult } from '../output/print.ts';
 
 type Options = {
   project: string;

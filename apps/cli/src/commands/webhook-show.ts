@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { timeOfId } from '@hqrelay/domain/ids';
 import * as queries from '@hqrelay/db/queries/webhooks';
-import { loadConfig } from '@hqrelay/runtime/env';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 import { type Cli, CommandFailure } from '../cli.ts';
 import { withDatabase } from '../database.ts';
-import { webhookLogId } from '../options.ts';
-import { printResult } from '../print.ts';
-import { bodyText, tellStory } from '../webhook-story.ts';
+import { webhookLogId } from '../options/options.ts';
+import { printResult } from '../output/print.ts';
+import { bodyText, tellStory } from '../output/webhook-story.ts';
 
 const bodyBytesMax = 4_096;
 

@@ -1,4 +1,4 @@
-import type { CredentialPlace } from '@hqrelay/domain/forwarded-credentials';
+import type { CredentialPlace } from '@hqrelay/domain/inbound/forwarded-credentials';
 import { timeOfId } from '@hqrelay/domain/ids';
 import type pg from 'pg';
 

@@ -1,4 +1,4 @@
-import type { Breaker } from '@hqrelay/domain/breaker';
+import type { Breaker } from '@hqrelay/domain/delivery/breaker';
 import type pg from 'pg';
 import { inTransaction } from '../in-transaction.ts';
 

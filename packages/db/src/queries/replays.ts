@@ -1,4 +1,4 @@
-import type { CredentialPlace } from '@hqrelay/domain/forwarded-credentials';
+import type { CredentialPlace } from '@hqrelay/domain/inbound/forwarded-credentials';
 import { deliveryId, newId } from '@hqrelay/domain/ids';
 import type pg from 'pg';
 import { inTransaction } from '../in-transaction.ts';

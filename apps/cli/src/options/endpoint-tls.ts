@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import {
+  checkAuthorities,
+  checkClientCertificate,
+  type EndpointTls,
+} from '@hqrelay/domain/network/endpoint-tls';
+import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
+import type { EndpointSettings } from '@hqrelay/db/queries/endpoints';
+import { type Cli, UsageError } from '../cli.ts';
+
+/** Names of PEM files, as commander hands them over; false takes away. */
+export type EndpointTlsOptions = { ca?: string | false; clientCert?: string | false; clientKey?: string };
+
+type TlsColumns = Pick<
+  EndpointSettings,
+  'caCertificates' | 'sealedClientCertificate' | 'clientCertificateKeyId'
+>;
+
+/** What the options say of an endpoint's TLS, read and checked. Throws UsageError saying what is wrong with which file. */
+export async function readEndpointTls(cli: Cli, options: EndpointTlsOptions): Promise<EndpointTls> {
+  const { ca, clientCert, clientKey } = options;
+  if ((clientKey !== undefined) !== (typeof clientCert === 'string')) {
+    throw new UsageError(
+      '--client-cert and --client-key go together: a certificate is of no use without its key',
+    );
+  }
+  const tls: EndpointTls = {};
+  if (ca) {
+    tls.ca = await readPem(cli, '--ca', ca);
+    const verdict = checkAuthorities(tls.ca, Date.now());
+    if (!verdict.ok) throw new UsageError(`--ca ${ca}: ${verdict.reason}`);
+  }
+  if (clientCert && clientKey !== undefined) {
+    const certificate = await readPem(cli, '--client-cert', clientCert);
+    tls.client = { certificate, key: await readPem(cli, '--client-key', clientKey) };
+    const verdict = checkClientCertificate(tls.client, Date.now());
+    if (!verdict.ok) throw new UsageError(`--client-cert ${clientCert}: ${verdict.reason}`);
+  }
+  try {
+    createSecureContext({ ca: tls.ca, cert: tls.client?.certificate, key: tls.client?.key });
+  } catch (error) {
+    throw new UsageError(`OpenSSL does not take these certificates: ${(error as Error).message}`);
+  }
+  return tls;
+}
+
+/** The columns that the options change, and no others. The key and its certificate are sealed. */
+export function sealEndpointTls(
+  secretsKey: () => string,
+  endpointId: string,
+  options: EndpointTlsOptions,
+  { ca, client }: EndpointTls,
+): Partial<TlsColumns> {
+  return {
+    ...(options.ca !== undefined && { caCertificates: ca ?? null }),
+    ...(options.clientCert === false && { sealedClientCertificate: null, clientCertificateKeyId: null }),
+    ...(client && sealClient(secretsKey(), endpointId, JSON.stringify(client))),
+  };
+}
+
+function sealClient(secretsKey: string, endpointId: string, client: string): Partial<TlsColumns> {
+  const { sealed, keyId } = seal(parseSecretKeys(secretsKey), client, `endpoints.tls:${endpointId}`);
+  return { sealedClientCertificate: sealed, clientCertificateKeyId: keyId };
+}
+
+async function readPem(cli: Cli, option: string, file: string): Promise<string> {
+  try {
+    return await readFile(resolve(cli.directory, file), 'utf8');
+  } catch (error) {
+    throw new UsageError(`${option} ${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}

@@ -1,0 +1,83 @@
+import type { ProjectConfig } from '@hqrelay/domain/project-config';
+import {
+  genericScheme,
+  genericTimestampScheme,
+  verifySignature,
+  type SignatureScheme,
+} from '@hqrelay/domain/inbound/signature';
+import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
+import type { IngestResult, InboundRequest } from './inbound-request.ts';
+
+export type VerifyDeps = {
+  secrets: OpenedSecrets;
+  /** Told which of a project's secrets verified something. */
+  onVerified: (secretId: string, projectId: string, now: number) => void;
+};
+
+export type Verification =
+  | { kind: 'verified'; project: ProjectConfig; json: unknown }
+  | { kind: 'refused'; reason: string; answer: IngestResult };
+
+/**
+ * Judges the signature, and the body only once its sender is known. A project that does not exist or is disabled is
+ * judged like a generic one whose secret nobody has, so that neither the answer nor its time tells which projects exist.
+ */
+export function verify(
+  deps: VerifyDeps,
+  project: ProjectConfig | null,
+  request: InboundRequest,
+): Verification {
+  const secrets = project ? deps.secrets.ofProject(project, request.receivedAt) : [];
+  const scheme = project ? schemeOf(project) : genericScheme;
+  const verdict = verifySignature(scheme, secrets, request, request.receivedAt);
+  switch (verdict.kind) {
+    case 'missing':
+    case 'mismatch': {
+      const reason = project
+        ? `signature ${verdict.kind === 'missing' ? 'missing' : 'wrong'}`
+        : 'no such project';
+      return { kind: 'refused', reason, answer: { kind: 'unauthorized' } };
+    }
+    case 'malformed':
+      return refusal('signature.malformed', verdict.message);
+    case 'stale':
+      return refusal('timestamp.stale', verdict.message);
+    case 'verified': {
+      if (!project) return { kind: 'refused', reason: 'no such project', answer: { kind: 'unauthorized' } };
+      deps.onVerified(verdict.secretId, project.id, request.receivedAt);
+      const parsed = parseJson(request);
+      return parsed.ok
+        ? { kind: 'verified', project, json: parsed.json }
+        : refusal('body.not_json', 'The body is declared as JSON but does not parse');
+    }
+  }
+}
+
+function schemeOf(project: ProjectConfig): SignatureScheme {
+  return project.scheme ?? (project.requireTimestamp ? genericTimestampScheme : genericScheme);
+}
+
+function refusal(code: string, message: string): Verification {
+  return { kind: 'refused', reason: message, answer: { kind: 'bad_request', code, message } };
+}
+
+const jsonType = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+
+/** A body of another type may be JSON all the same: it is read for its event type, and is no error when it is none. */
+function parseJson(request: InboundRequest): { ok: true; json: unknown } | { ok: false } {
+  const encoding = request.headers('content-encoding');
+  if (encoding && encoding.toLowerCase() !== 'identity') return { ok: true, json: undefined };
+  const contentType = request.headers('content-type');
+  const declared = contentType !== undefined && jsonType.test(contentType);
+  if (!declared && !looksLikeObject(request.body)) return { ok: true, json: undefined };
+  try {
+    const text = request.body.toString('utf8');
+    return { ok: true, json: JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text) };
+  } catch {
+    return declared ? { ok: false } : { ok: true, json: undefined };
+  }
+}
+
+function looksLikeObject(body: Buffer): boolean {
+  return body[0] === 0x7b;
+}

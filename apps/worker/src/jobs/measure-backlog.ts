@@ -1,0 +1,50 @@
+import type { Postgres } from '@hqrelay/db/postgres';
+import { countOpenDeadLetters } from '@hqrelay/db/queries/dead-letters';
+import { countHeld } from '@hqrelay/db/queries/held-deliveries';
+import { countOutbox } from '@hqrelay/db/queries/outbox';
+import { delayLadder } from '@hqrelay/domain/delivery/retry-schedule';
+import type { BrokerConnection } from '@hqrelay/queue/connection';
+import { auditQueue, deadLetterQueue, delayName, workQueues } from '@hqrelay/queue/topology';
+import type { Registry } from '@hqrelay/runtime/metrics';
+import { Gauge } from 'prom-client';
+
+const queues = [
+  ...workQueues,
+  ...delayLadder.map(({ name }) => delayName(name)),
+  deadLetterQueue,
+  auditQueue,
+];
+const holdReasons = ['delay', 'paused', 'disabled', 'order', 'breaker'] as const;
+
+/** Gauges of what waits, read from the stores: the same from every worker. */
+export function createBacklogGauges(registry: Registry) {
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Gauge({ name, help, labelNames, registers: [registry] });
+  return {
+    queueDepth: gauge('hqrelay_queue_depth', 'Messages ready in a queue', ['queue']),
+    held: gauge('hqrelay_held_deliveries', 'Deliveries that wait in Postgres', ['reason']),
+    outboxDepth: gauge('hqrelay_outbox_depth', 'Messages that wait for the broker to come back'),
+    deadLetters: gauge(
+      'hqrelay_dead_letters',
+      'Deliveries that are dead and were not replayed, and what their queue still has',
+    ),
+  };
+}
+
+export type MeasureBacklogDeps = {
+  postgres: Postgres;
+  connection: BrokerConnection;
+  gauges: ReturnType<typeof createBacklogGauges>;
+};
+
+export async function measureBacklog({ postgres, connection, gauges }: MeasureBacklogDeps): Promise<void> {
+  const depths = connection.state === 'up' ? await connection.queueDepths(queues) : undefined;
+  for (const [queue, depth] of depths ?? []) gauges.queueDepth.set({ queue }, depth);
+  if (!postgres.isUp) return;
+  const held = await countHeld(postgres.pool);
+  for (const reason of holdReasons) gauges.held.set({ reason }, held.get(reason) ?? 0);
+  gauges.outboxDepth.set(await countOutbox(postgres.pool));
+  // On their way from the queue to the table they must not seem to be fewer: without the one, the last count of both stands.
+  if (!depths) return;
+  gauges.deadLetters.set((depths.get(deadLetterQueue) ?? 0) + (await countOpenDeadLetters(postgres.pool)));
+}

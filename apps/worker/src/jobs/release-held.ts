@@ -1,0 +1,65 @@
+import type { Postgres } from '@hqrelay/db/postgres';
+import { listHoldingEndpoints, releaseOfEndpoint } from '@hqrelay/db/queries/endpoint-releases';
+import { releaseDue, type PublishHeld } from '@hqrelay/db/queries/held-deliveries';
+import type { Publisher } from '@hqrelay/queue/publisher';
+import { workExchange, type WorkQueue } from '@hqrelay/queue/topology';
+import type { EndpointGate } from '../endpoint/endpoint-gate.ts';
+
+export type ReleaseHeldDeps = {
+  postgres: Postgres;
+  publisher: Publisher;
+  gate: EndpointGate;
+  now: () => number;
+};
+
+const batch = 200;
+const batchesMax = 10;
+/** Of one endpoint at once: 2,000 a second, twice a second. */
+const perEndpointMax = 1_000;
+/** What was let go needs time to arrive before there is known to be room for more. */
+const roomEveryMs = 400;
+/** A delivery that is to try an endpoint may have to stand in a queue. */
+const probeEveryMs = 5_000;
+
+/**
+ * Gives deliveries that wait for nothing any more back to the broker: whose time has come, whose endpoint is enabled and no
+ * longer paused, or whose endpoint has room for them again. Returns how many.
+ */
+export async function releaseHeld(deps: ReleaseHeldDeps): Promise<number> {
+  const isOpen = () => deps.postgres.isUp && deps.publisher.isOpen;
+  const publish = publishTo(deps.publisher);
+  let total = 0;
+  for (let batches = 0; batches < batchesMax && isOpen(); batches += 1) {
+    const released = await releaseDue(deps.postgres.pool, { now: deps.now(), limit: batch }, publish);
+    total += released;
+    if (released === 0) break;
+  }
+  if (!isOpen()) return total;
+  for (const endpoint of await listHoldingEndpoints(deps.postgres.pool)) {
+    const room = deps.gate.room(endpoint.endpointId);
+    if (room.kind === 'none' || !isOpen()) continue;
+    const isProbe = room.kind === 'probe';
+    total += await releaseOfEndpoint(
+      deps.postgres.pool,
+      {
+        ...endpoint,
+        now: deps.now(),
+        isProbe,
+        breakerMax: room.kind === 'room' ? room.deliveries : 1,
+        breakerEveryMs: isProbe ? probeEveryMs : roomEveryMs,
+        limit: perEndpointMax,
+      },
+      publish,
+    );
+  }
+  return total;
+}
+
+/** First attempts that were held go with the retries: new webhooks go ahead of them. */
+function publishTo(publisher: Publisher): PublishHeld {
+  return async ({ queue, message }) => {
+    const routingKey: WorkQueue = queue === 'hqrelay.replays' ? queue : 'hqrelay.retries';
+    const result = await publisher.publish({ exchange: workExchange, routingKey, body: message });
+    return result.kind === 'confirmed';
+  };
+}

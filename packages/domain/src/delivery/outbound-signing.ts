@@ -1,0 +1,88 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { connectionHeaders } from '../inbound/forwarded-headers.ts';
+
+const secretPrefix = 'whsec_';
+const secretBytes = 32;
+const relayPrefix = 'hqrelay-';
+const standardHeaders: readonly string[] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+
+/** A new signing secret of an endpoint: `whsec_` and the base64 of 32 random bytes. */
+export function newSigningSecret(): string {
+  return secretPrefix + randomBytes(secretBytes).toString('base64');
+}
+
+/**
+ * The value of `webhook-signature` by the Standard Webhooks specification: `v1,<base64 HMAC-SHA256>` of
+ * `<id>.<timestampSeconds>.<body>` for each secret, separated by spaces. Throws RangeError for a secret that is none.
+ */
+export function signStandardWebhook(input: {
+  secrets: readonly string[];
+  id: string;
+  timestampSeconds: number;
+  body: Uint8Array;
+}): string {
+  const head = `${input.id}.${input.timestampSeconds}.`;
+  return input.secrets
+    .map((secret) => {
+      const hmac = createHmac('sha256', decodeSecret(secret)).update(head).update(input.body);
+      return `v1,${hmac.digest('base64')}`;
+    })
+    .join(' ');
+}
+
+/**
+ * The headers of one attempt, in order: the provider's own, the endpoint's fixed ones, the relay's. Of equal names the
+ * later kind stays. When the provider itself sends any of the three `webhook-*` headers, those stay and the relay's
+ * three carry the prefix `hqrelay-`. `now` is in ms; an endpoint without secrets gets no signature.
+ */
+export function deliveryHeaders(input: {
+  providerHeaders: readonly (readonly [string, string])[];
+  fixedHeaders: readonly (readonly [string, string])[];
+  secrets: readonly string[];
+  webhookLogId: string;
+  attemptNum: number;
+  correlationId: string;
+  body: Uint8Array;
+  now: number;
+}): [string, string][] {
+  const { providerHeaders, fixedHeaders, secrets, webhookLogId: id, body } = input;
+  const timestampSeconds = Math.floor(input.now / 1_000);
+  const isTaken = providerHeaders.some(([name]) => standardHeaders.includes(name.toLowerCase()));
+  const prefix = isTaken ? relayPrefix : '';
+
+  const ours: [string, string][] = [
+    [`${prefix}webhook-id`, id],
+    [`${prefix}webhook-timestamp`, String(timestampSeconds)],
+  ];
+  if (secrets.length > 0) {
+    const signature = signStandardWebhook({ secrets, id, timestampSeconds, body });
+    ours.push([`${prefix}webhook-signature`, signature]);
+  }
+  ours.push(['x-hqrelay-attempt', String(input.attemptNum)], ['x-correlation-id', input.correlationId]);
+
+  const fixed = fixedHeaders.filter(([name]) => {
+    return !isRelayHeader(name, prefix) && !connectionHeaders.has(name.toLowerCase());
+  });
+  const fixedNames = new Set(fixed.map(([name]) => name.toLowerCase()));
+  const provided = providerHeaders.filter(([name]) => {
+    return !isRelayHeader(name, prefix) && !fixedNames.has(name.toLowerCase());
+  });
+  return [...provided, ...fixed, ...ours].map(([name, value]) => [name, value]);
+}
+
+/** Names that only the relay may speak under: what a provider or a fixed header says there would pass for ours. */
+function isRelayHeader(name: string, prefix: string): boolean {
+  const lowerCaseName = name.toLowerCase();
+  if (lowerCaseName === 'x-correlation-id' || lowerCaseName.startsWith('x-hqrelay-')) return true;
+  return standardHeaders.some((header) => {
+    return lowerCaseName === relayPrefix + header || lowerCaseName === prefix + header;
+  });
+}
+
+function decodeSecret(secret: string): Buffer {
+  const digits = secret.startsWith(secretPrefix) ? secret.slice(secretPrefix.length) : secret;
+  if (!/^[A-Za-z0-9+/]{4,}={0,2}$/.test(digits)) {
+    throw new RangeError(`a signing secret is ${secretPrefix} and base64, which this one is not`);
+  }
+  return Buffer.from(digits, 'base64');
+}

@@ -1,0 +1,119 @@
+import { isIP } from 'node:net';
+import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
+import { z } from 'zod';
+
+/**
+ * The text formats an environment variable can have. Every schema takes the text of the variable and
+ * says in a sentence what it expected; no message contains the text itself, which may be a secret.
+ */
+function format<T>(parse: (text: string) => T) {
+  return z.string().transform((text, context): T => {
+    try {
+      return parse(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message });
+      return z.NEVER;
+    }
+  });
+}
+
+function parseUrl(text: string, protocols: readonly string[]): URL {
+  const expected = `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
+  if (text !== text.trim() || !URL.canParse(text)) throw new RangeError(expected);
+  const url = new URL(text);
+  if (!protocols.includes(url.protocol)) throw new RangeError(expected);
+  if (url.hostname === '' && !url.searchParams.has('host')) throw new RangeError('must name a host');
+  return url;
+}
+
+function items(text: string): string[] {
+  const list = text.split(',').map((item) => item.trim());
+  if (list.includes('')) throw new RangeError('has an empty item in its comma-separated list');
+  return list;
+}
+
+function isAddressOrSubnet(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+}
+
+export function integer(min: number, max: number) {
+  return format((text) => {
+    const value = Number(text);
+    if (!/^\d{1,15}$/.test(text) || value < min || value > max) {
+      throw new RangeError(`must be a whole number from ${min} to ${max}`);
+    }
+    return value;
+  });
+}
+
+export const flag = format((text) => {
+  if (text !== 'true' && text !== 'false') throw new RangeError('must be true or false');
+  return text === 'true';
+});
+
+export function oneOf<const T extends string>(values: readonly T[]) {
+  return format((text) => {
+    const value = values.find((candidate) => candidate === text);
+    if (value === undefined) throw new RangeError(`must be one of ${values.join(', ')}`);
+    return value;
+  });
+}
+
+/** A connection URL, kept as text because each client has its own reading of the query part. */
+export function connectionUrl(...protocols: readonly string[]) {
+  return format((text) => {
+    parseUrl(text, protocols);
+    return text;
+  });
+}
+
+export function connectionUrls(...protocols: readonly string[]) {
+  return format((text) => {
+    const urls = items(text);
+    for (const url of urls) parseUrl(url, protocols);
+    return urls;
+  });
+}
+
+/** The base of a public address: `https://hooks.example.com/relay`, returned without a trailing slash. */
+export const publicBaseUrl = format((text) => {
+  const url = parseUrl(text, ['https:', 'http:']);
+  if (url.search !== '' || url.hash !== '') throw new RangeError('must not have a query or a fragment');
+  if (url.username !== '' || url.password !== '') throw new RangeError('must not contain credentials');
+  return url.href.replace(/\/+$/, '');
+});
+
+export const secretKeys = format((text) => {
+  parseSecretKeys(text);
+  return text;
+});
+
+export const networks = format((text) => {
+  const list = items(text);
+  if (!list.every((item) => item.includes('/') && isAddressOrSubnet(item))) {
+    throw new RangeError('must be a comma-separated list of networks such as 10.20.0.0/16 or fd00:12::/32');
+  }
+  return list;
+});
+
+const proxyNames = ['loopback', 'linklocal', 'uniquelocal'];
+
+/**
+ * What Express takes as `trust proxy`: nobody, a number of hops, or a list of addresses and networks.
+ * `true` is refused: it would believe whatever address a client writes into X-Forwarded-For.
+ */
+export const trustedProxies = format((text): false | number | string[] => {
+  if (text === 'false') return false;
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  const list = items(text);
+  if (!list.every((item) => proxyNames.includes(item) || isAddressOrSubnet(item))) {
+    throw new RangeError(
+      'must be false, a number of proxies (0 to 99), or a comma-separated list of addresses and networks ' +
+        `(${proxyNames.join(', ')} are known names); true would trust any client's X-Forwarded-For`,
+    );
+  }
+  return list;
+});

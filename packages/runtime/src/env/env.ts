@@ -1,0 +1,80 @@
+import { redactUrl } from '@hqrelay/domain/secrets/redaction';
+import type { z } from 'zod';
+import { type Variable, type VariableName, variables } from './env-variables.ts';
+
+type ValueOf<V> = V extends Variable<string, infer Schema, infer Unset> ? z.output<Schema> | Unset : never;
+
+/** The typed config of the variables named `Name`, under their camelCase keys. */
+export type Config<Name extends VariableName> = {
+  [N in Name as (typeof variables)[N]['key']]: ValueOf<(typeof variables)[N]>;
+};
+
+/** Everything that is wrong with the environment, one sentence per problem, without any secret's value. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The environment is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/**
+ * Parses the named variables. A variable that is set but empty is a problem, never the default.
+ * Throws a ConfigError with all problems at once.
+ */
+export function loadConfig<const Name extends VariableName>(
+  names: readonly Name[],
+  env: Readonly<Record<string, string | undefined>>,
+): Config<Name> {
+  const config: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const name of names) {
+    const { key, schema, whenUnset, shown }: Variable = variables[name];
+    const text = env[name];
+    if (text === undefined && 'value' in whenUnset) {
+      config[key] = whenUnset.value;
+    } else if (text === undefined && 'required' in whenUnset) {
+      problems.push(`${name} is required but not set`);
+    } else if (text?.trim() === '') {
+      problems.push(`${name} is set but empty: give it a value or unset it`);
+    } else {
+      const result = schema.safeParse(text ?? ('text' in whenUnset ? whenUnset.text : undefined));
+      if (result.success) config[key] = result.data;
+      else
+        problems.push(`${name}: ${sentence(result.error)}${shown === 'value' ? `, not ${quote(text)}` : ''}`);
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config as Config<Name>;
+}
+
+/** The config as it may be logged: secrets as `set` or `unset`, URLs without their password. */
+export function describeConfig(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const described: Record<string, unknown> = {};
+  for (const { key, shown } of Object.values(variables)) {
+    if (!(key in config)) continue;
+    const value = config[key];
+    if (shown === 'secret') described[key] = value === undefined ? 'unset' : 'set';
+    else if (value === undefined) described[key] = 'unset';
+    else if (shown === 'url') described[key] = redactUrl([value as string | string[]].flat().join(','));
+    else described[key] = value;
+  }
+  return described;
+}
+
+/** For the top of a main: prints a ConfigError's problems on stderr and exits 1; rethrows anything else. */
+export function exitOnConfigError(error: unknown): never {
+  if (!(error instanceof ConfigError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+}
+
+function sentence(error: z.ZodError): string {
+  return error.issues.map((issue) => issue.message).join('; ');
+}
+
+function quote(text: string | undefined): string {
+  return JSON.stringify((text ?? '').slice(0, 100));
+}

@@ -1,0 +1,150 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findServices, type FindServicesOptions } from '../src/find-services.ts';
+import { isFree } from '../src/free-port.ts';
+import { findLocalServer } from '../src/local-servers.ts';
+import { discardServers, startPrivateServers } from '../src/private-services.ts';
+import { makeThrowAwayFolder, removeThrowAwayFolder } from '../src/throw-away-folder.ts';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const absent = async () => ({ kind: 'absent' }) as const;
+const path = process.env['PATH'];
+const given = {
+  DATABASE_URL: 'postgres://app:secret@db.example/relay',
+  REDIS_URL: 'redis://cache.example',
+  RABBITMQ_URL: 'amqp://broker.example',
+};
+
+let dir: string;
+let said: string[];
+let undo: (() => Promise<void>)[];
+beforeEach(() => {
+  dir = makeThrowAwayFolder('hqrelay-found-');
+  said = [];
+  undo = [];
+  // No engine of this machine is touched.
+  pretendDocker('exit 1');
+});
+afterEach(async () => {
+  for (const each of undo) await each();
+  process.env['PATH'] = path;
+  removeThrowAwayFolder(dir);
+});
+
+describe('finding services', () => {
+  test('takes the URLs of the environment as they are and starts nothing', async () => {
+    const found = await find(given);
+    expect(found.urls).toEqual({ ...given, MIGRATION_DATABASE_URL: given.DATABASE_URL });
+    expect(said).toEqual(
+      Object.keys(given).map((name) => expect.stringContaining(`that ${name} names`) as string),
+    );
+  });
+
+  test('refuses empty variables, all at once, instead of going on to the next possibility', async () => {
+    await expect(find({ ...given, DATABASE_URL: '', REDIS_URL: ' ' })).rejects.toThrow(
+      /DATABASE_URL, REDIS_URL: empty/,
+    );
+  });
+
+  test('takes a local server before it asks for Docker', async () => {
+    const { RABBITMQ_URL, DATABASE_URL } = given;
+    const redis = async () => ({ kind: 'usable', url: 'redis://127.0.0.1:6379' }) as const;
+    const found = await find({ RABBITMQ_URL, DATABASE_URL }, { redis });
+    expect(found.urls.REDIS_URL).toBe('redis://127.0.0.1:6379');
+    expect(said.join('\n')).toContain('redis: the local server on its default port');
+  });
+
+  test('says why a local server was passed over, starts containers instead, and stops them again', async () => {
+    const log = pretendDocker('case "$*" in *"ps -q"*) echo c0ffee;; inspect*) echo healthy;; esac; exit 0');
+    const { RABBITMQ_URL, DATABASE_URL } = given;
+    const redis = async () => ({ kind: 'passed_over', reason: 'it is somebody else' }) as const;
+
+    const found = await find({ RABBITMQ_URL, DATABASE_URL }, { redis });
+
+    expect(said.join('\n')).toMatch(/redis: it is somebody else[^]*redis: containers of docker-compose.yml/);
+    expect(readFileSync(log, 'utf8')).toContain('compose up -d redis\n');
+    await found.stop();
+    expect(readFileSync(log, 'utf8')).toMatch(/compose stop redis\n$/);
+  });
+
+  test('stops containers that do not come up, says why, and starts a private server', async () => {
+    const log = pretendDocker('case "$*" in *"up -d"*) echo "no such image"; exit 1;; esac; exit 0');
+    const { RABBITMQ_URL, DATABASE_URL } = given;
+
+    const found = await find({ RABBITMQ_URL, DATABASE_URL });
+
+    expect(said.join('\n')).toMatch(/no such image[^]*the containers did not start[^]*redis: private server/);
+    expect(readFileSync(log, 'utf8')).toContain('compose stop redis\n');
+    const port = Number(new URL(found.urls.REDIS_URL).port);
+    expect(await isFree(port)).toBe(false);
+    await found.stop();
+    expect(await isFree(port)).toBe(true);
+  });
+
+  test('gives the apps of a Postgres of ours a role apart from the owner, the same one every time', async () => {
+    const { RABBITMQ_URL, REDIS_URL } = given;
+    const first = await find({ RABBITMQ_URL, REDIS_URL });
+    const [owner, app] = [new URL(first.urls.MIGRATION_DATABASE_URL), new URL(first.urls.DATABASE_URL)];
+    expect([owner.pathname, app.pathname]).toEqual(['/hqrelay', '/hqrelay']);
+    expect([owner.username, app.username]).toEqual(['hqrelay_owner', 'hqrelay']);
+    const client = new pg.Client({ connectionString: owner.href });
+    await client.connect();
+    await client.end();
+    expect(statSync(join(dir, 'found/passwords.json')).mode & 0o077).toBe(0);
+
+    await first.stop();
+    const second = await find({ RABBITMQ_URL, REDIS_URL });
+    expect(second.urls).toEqual(first.urls);
+  });
+});
+
+describe('a local server', () => {
+  test('that lets nobody in who may create databases is passed over with the way out', async () => {
+    const servers = await startPrivateServers(['postgres', 'redis'], { dir, durable: false, say: () => {} });
+    undo.push(() => discardServers(servers));
+    const { postgres, redis } = servers;
+    expect(await findLocalServer.postgres(postgres.port)).toEqual({
+      kind: 'passed_over',
+      reason: expect.stringContaining('DATABASE_URL') as string,
+    });
+    expect(await findLocalServer.redis(redis.port)).toEqual({ kind: 'usable', url: redis.url });
+    expect(await findLocalServer.redis(postgres.port)).toMatchObject({ kind: 'passed_over' });
+    expect(await findLocalServer.rabbitmq(redis.port)).toMatchObject({ kind: 'passed_over' });
+    await redis.stop();
+    expect(await findLocalServer.redis(redis.port)).toEqual({ kind: 'absent' });
+  });
+
+  test('of Postgres is used when its "postgres" comes in', async () => {
+    const servers = await startPrivateServers(['postgres'], { dir, durable: false, say: () => {} });
+    undo.push(() => discardServers(servers));
+    const client = new pg.Client({ connectionString: servers.postgres.url });
+    await client.connect();
+    await client.query('create role postgres superuser login');
+    await client.end();
+    expect(await findLocalServer.postgres(servers.postgres.port)).toMatchObject({ kind: 'usable' });
+  });
+});
+
+async function find(env: Record<string, string>, findLocal: Partial<FindServicesOptions['findLocal']> = {}) {
+  const found = await findServices({
+    root: dir,
+    dir: join(dir, 'found'),
+    env,
+    say: (line) => said.push(line),
+    findLocal: { postgres: absent, redis: absent, rabbitmq: absent, ...findLocal },
+  });
+  undo.push(found.stop);
+  return found;
+}
+
+/** A `docker` that notes its arguments, then runs the script. Returns where it notes them. */
+function pretendDocker(script: string): string {
+  const bin = join(dir, 'bin');
+  const log = join(dir, 'docker.log');
+  if (!existsSync(bin)) mkdirSync(bin);
+  writeFileSync(join(bin, 'docker'), `#!/bin/sh\necho "$*" >> ${log}\n${script}\n`);
+  chmodSync(join(bin, 'docker'), 0o755);
+  process.env['PATH'] = `${bin}:${path}`;
+  return log;
+}

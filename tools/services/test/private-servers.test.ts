@@ -1,0 +1,225 @@
+import { readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { freePorts, isFree } from '../src/free-port.ts';
+import { startPrivateRabbitmq } from '../src/private-rabbitmq.ts';
+import {
+  discardServers,
+  type PrivateServers,
+  startPrivateServers,
+  startPrivateServices,
+} from '../src/private-services.ts';
+import { makeThrowAwayFolder, removeThrowAwayFolder } from '../src/throw-away-folder.ts';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { connect } from 'amqplib';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { askRedis } from './ask-redis.ts';
+import { listeningAddresses } from './listening-addresses.ts';
+import { processesOf } from './processes-of.ts';
+
+// Brokers are started again and again here, beside other files.
+vi.setConfig({ testTimeout: 90_000 });
+
+const folders: string[] = [];
+const newFolder = () => {
+  const folder = makeThrowAwayFolder('hqrelay-servers-');
+  folders.push(folder);
+  return folder;
+};
+afterAll(() => {
+  for (const folder of folders) removeThrowAwayFolder(folder);
+});
+
+describe('private servers', () => {
+  const dir = newFolder();
+  let servers: PrivateServers & { stop: () => Promise<void>; discard: () => Promise<void> };
+  beforeAll(async () => {
+    servers = await startPrivateServices({ dir, durable: true, say: () => {} });
+  });
+  afterAll(() => servers.discard());
+
+  test('Postgres has what was committed after it is killed and started again', async () => {
+    await inPostgres(servers.postgres.url, 'create table kept as select 42 as answer');
+    await servers.postgres.kill();
+    await expect(inPostgres(servers.postgres.url, 'select 1')).rejects.toThrow();
+    await servers.postgres.start();
+    expect(await inPostgres(servers.postgres.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  test('nothing of Postgres outlives that it is killed: what serves a connection would keep it from starting again', async () => {
+    const client = new pg.Client({ connectionString: servers.postgres.url });
+    client.on('error', () => {});
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    process.kill(rows[0]!.pid, 'SIGSTOP');
+    await servers.postgres.kill();
+    await servers.postgres.start();
+    expect(await inPostgres(servers.postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('Redis has what was written after it is stopped and started again', async () => {
+    await askRedis(servers.redis.port, 'SET kept 42');
+    await servers.redis.stop();
+    await servers.redis.start();
+    expect(await askRedis(servers.redis.port, 'GET kept')).toContain('42');
+  });
+
+  test('Redis refuses a write sooner than it forgets a key', async () => {
+    expect(await askRedis(servers.redis.port, 'CONFIG GET maxmemory-policy')).toContain('noeviction');
+  });
+
+  test('RabbitMQ has what was confirmed after it is killed and started again, under the same URL', async () => {
+    await publishConfirmed(servers.rabbitmq.url, 'kept', 'of before');
+    await waitFor('the broker to note on disk where the queue has its log', () => knowsQueue(dir, 'kept'));
+    await servers.rabbitmq.kill();
+    await servers.rabbitmq.start();
+    expect(await takeOne(servers.rabbitmq.url, 'kept')).toBe('of before');
+  });
+
+  test('a server that is frozen answers nothing until it is thawed', async () => {
+    servers.redis.freeze();
+    const answer = askRedis(servers.redis.port, 'PING');
+    const first = await Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 300, 'silence'))]);
+    servers.redis.thaw();
+    expect(first).toBe('silence');
+    expect(await answer).toContain('PONG');
+  });
+
+  test('a Postgres that is frozen answers nothing on connections that it has either', async () => {
+    const client = new pg.Client({ connectionString: servers.postgres.url });
+    await client.connect();
+    servers.postgres.freeze();
+    const answer = client.query('select 1');
+    const first = await Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 300, 'silence'))]);
+    servers.postgres.thaw();
+    expect(first).toBe('silence');
+    expect((await answer).rowCount).toBe(1);
+    await client.end();
+  });
+
+  test('all of their ports are for this machine alone', () => {
+    const pids = processesOf(dir).map((line) => line.split(' ')[0] ?? '');
+    const addresses = listeningAddresses([...pids, String(servers.redis.pid())]);
+    expect(addresses.length).toBeGreaterThanOrEqual(6);
+    const loopback = ['0100007F', '00000000000000000000000001000000'];
+    expect(addresses.filter((address) => !loopback.includes(address))).toEqual([]);
+  });
+
+  test('the file with the password of RabbitMQ is for its owner alone', () => {
+    expect(statSync(join(dir, 'rabbitmq/rabbitmq.conf')).mode & 0o077).toBe(0);
+  });
+
+  test('a second broker runs beside the first and ends without a trace, and without harm to the first', async () => {
+    const second = newFolder();
+    const [amqp, distribution, epmd, management] = (await freePorts(4)) as [number, number, number, number];
+    const broker = await startPrivateRabbitmq({
+      dir: second,
+      ports: { amqp, distribution, epmd, management },
+      management: false,
+    });
+    await publishConfirmed(broker.url, 'kept', 'elsewhere');
+    expect(processesOf(second)).not.toEqual([]);
+
+    await broker.stop();
+
+    await waitFor('its helpers to end', () => processesOf(second).length === 0);
+    for (const port of [amqp, distribution, epmd]) expect(await isFree(port)).toBe(true);
+    await publishConfirmed(servers.rabbitmq.url, 'kept', 'still there');
+    expect(await takeOne(servers.rabbitmq.url, 'kept')).toBe('still there');
+  });
+
+  // The last one: it ends them.
+  test('nothing of them runs after they are stopped', async () => {
+    const { postgres, redis, rabbitmq } = servers;
+    await servers.stop();
+    await waitFor('all to end', () => processesOf(dir).length === 0);
+    for (const { port } of [postgres, redis, rabbitmq]) expect(await isFree(port)).toBe(true);
+  });
+});
+
+describe('a private server', () => {
+  let undo: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const each of undo) await each();
+    undo = [];
+  });
+
+  test('that cannot start says what its log says, and nothing of it stays', async () => {
+    const dir = newFolder();
+    const starting = startPrivateServers(['redis', 'rabbitmq'], {
+      dir,
+      durable: false,
+      say: () => {},
+      rabbitmqSettings: ['no.such.setting = 1'],
+    });
+    await expect(starting).rejects.toThrow(/RabbitMQ ended while starting[^]*no\.such\.setting/);
+    await waitFor('all to end', () => processesOf(dir).length === 0);
+  });
+
+  test('moves when somebody else has taken its port meanwhile, says so, and keeps its data', async () => {
+    const options = { dir: newFolder(), durable: true, say: () => {} };
+    const before = await startPrivateServers(['redis'], options);
+    await askRedis(before.redis.port, 'SET kept 42');
+    await before.redis.stop();
+    const stranger = createServer((socket) => socket.destroy()).listen(before.redis.port, '127.0.0.1');
+    undo.push(() => new Promise((resolve) => stranger.close(resolve)));
+
+    const lines: string[] = [];
+    const after = await startPrivateServers(['redis'], { ...options, say: (line) => lines.push(line) });
+    undo.push(() => discardServers(after));
+
+    expect(after.redis.port).not.toBe(before.redis.port);
+    expect(lines.join()).toContain(String(before.redis.port));
+    expect(await askRedis(after.redis.port, 'GET kept')).toContain('42');
+  });
+
+  test('has the same address after a restart of everything', async () => {
+    const options = { dir: newFolder(), durable: true, say: () => {} };
+    const before = await startPrivateServers(['redis'], options);
+    await before.redis.stop();
+    const after = await startPrivateServers(['redis'], options);
+    undo.push(() => discardServers(after));
+    expect(after.redis.url).toBe(before.redis.url);
+  });
+});
+
+async function inPostgres(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * RabbitMQ 3.10 notes about a second late which log on disk belongs to a new queue. Killed before, it comes up with the
+ * queue and without its log: such a queue never has a leader again, whatever was confirmed to it.
+ */
+function knowsQueue(dir: string, queue: string): boolean {
+  const names = 'rabbitmq/mnesia/hqrelay@localhost/quorum/hqrelay@localhost/names.dets';
+  return readFileSync(join(dir, names), 'latin1').includes(`%2F_${queue}`);
+}
+
+async function publishConfirmed(url: string, queue: string, text: string): Promise<void> {
+  const connection = await connect(url);
+  const channel = await connection.createConfirmChannel();
+  await channel.assertQueue(queue, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
+  channel.sendToQueue(queue, Buffer.from(text), { persistent: true });
+  await channel.waitForConfirms();
+  await connection.close();
+}
+
+async function takeOne(url: string, queue: string): Promise<string> {
+  const connection = await connect(url);
+  try {
+    const channel = await connection.createChannel();
+    // A quorum queue may still be electing its leader.
+    const message = await waitFor(`a message in ${queue}`, () => channel.get(queue, { noAck: true }));
+    return message.content.toString();
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,149 @@
+// `npm run up`, after the bootstrap has installed and built: services, schema, apps, and one webhook through them all.
+import { mkdirSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '@hqrelay/runtime/env/env';
+import { findServices } from '@hqrelay/services/find-services';
+import { tryLock } from '../bootstrap/folder-lock.mjs';
+import { type AppName, AppProcess } from './app-process.ts';
+import { checkPort } from './check-port.ts';
+import { commandLine } from './command-line.ts';
+import { flakyEventType, prepareDemo } from './demo.ts';
+import { writeEnvironment } from './environment.ts';
+import { LogDisplay } from './log-display.ts';
+import { sentenceOf, StopList } from './stop-list.ts';
+import { tellStory } from './tell-story.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const dir = `${root}.hqrelay`;
+const readyWithinMs = 60_000;
+const deliveredWithinMs = 30_000;
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const title = (line: string) => say(`\n${line}`);
+const detail = (line: string) => say(`  ${line}`);
+const stops = new StopList(say);
+const apps: AppProcess[] = [];
+const logs = new LogDisplay(process.stdout);
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stopOrHurry);
+try {
+  await up();
+} catch (error) {
+  await stops.stopAll(sentenceOf(error), 1);
+}
+
+async function up(): Promise<void> {
+  const startedAt = performance.now();
+  process.chdir(root);
+  mkdirSync(dir, { recursive: true });
+  const lock = tryLock(`${dir}/up.lock`);
+  if (lock.kind === 'held') {
+    throw new Error(
+      `npm run up runs in this folder already, as process ${lock.pid}: end that one first, with Ctrl-C or "kill ${lock.pid}".`,
+    );
+  }
+  process.once('exit', lock.release);
+  const { receiverPort, receiverAdminPort, workerPort } = loadConfig(
+    ['RECEIVER_PORT', 'RECEIVER_ADMIN_PORT', 'WORKER_PORT'],
+    process.env,
+  );
+  await checkPort('RECEIVER_PORT', receiverPort);
+  await checkPort('WORKER_PORT', workerPort);
+
+  title('Services');
+  const finding = findServices({ root, dir, env: process.env, say: detail });
+  // Stopped halfway, it ends by itself first: what it started is known only then.
+  stops.add('services', async () => (await finding.catch(() => undefined))?.stop());
+  const { urls } = await finding;
+  if (stops.isStopping) return;
+  const env = writeEnvironment(`${dir}/env`, process.env, urls);
+
+  title('Schema');
+  const hqrelay = commandLine(env);
+  const { notices } = await hqrelay<{ notices: string[] }>('migrate');
+  for (const notice of notices) detail(`note: ${notice}`);
+  detail('up to date');
+
+  title('Apps');
+  await Promise.all([
+    startApp('receiver', receiverPort, receiverAdminPort ?? receiverPort, env),
+    startApp('worker', workerPort, workerPort, env),
+  ]);
+
+  title('Demo');
+  const demo = await prepareDemo(hqrelay, detail);
+  stops.add('demo endpoint', demo.endpoint.close);
+  detail(`${demo.isNew ? 'created' : 'found'} the project "demo", ${demo.projectId}`);
+  detail(`its endpoints are a small server in this process, ${demo.endpoint.origin}`);
+  const send = async (path: string, ...options: string[]) => {
+    const sent = await hqrelay<{ id: string; latencyMs: number }>(
+      'send',
+      '--project',
+      demo.projectId,
+      ...options,
+    );
+    detail(`sent a signed webhook to the receiver: 202 after ${sent.latencyMs} ms, id ${sent.id}`);
+    await within(deliveredWithinMs, `the webhook to reach ${path}`, demo.endpoint.received(sent.id, path));
+    return sent.id;
+  };
+  const simple = await send('/demo');
+  title('The story of this webhook, from the tables');
+  say(await tellStory(urls.DATABASE_URL, simple));
+
+  title('Another, to an endpoint that fails twice');
+  const flaky = await send('/demo/flaky', '--event-type', flakyEventType);
+  title('And its story');
+  say(await tellStory(urls.DATABASE_URL, flaky));
+
+  title(`HQRelay is up after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  sayWhatIsNext(receiverPort, workerPort, demo.projectId);
+  logs.showAll();
+}
+
+/** Resolves when the app is ready. When it ends, then or later, without having been told to, all is stopped. */
+async function startApp(
+  name: AppName,
+  port: number,
+  adminPort: number,
+  env: Record<string, string>,
+): Promise<void> {
+  const logFile = `.hqrelay/logs/${name}.log`;
+  const app = new AppProcess(name, { adminPort, env, logFile, onLine: (line) => logs.show(line) });
+  apps.push(app);
+  stops.add(name, () => app.stop());
+  void app.ended().then((how) => stops.stopAll(how, 1));
+  const ready = async () => {
+    while (!stops.isStopping && !(await app.isReady())) await wait(50);
+  };
+  await within(readyWithinMs, `the ${name} to be ready: see ${logFile}`, ready());
+  detail(`${name} on port ${port}, its log in ${logFile}`);
+}
+
+function sayWhatIsNext(receiverPort: number, workerPort: number, projectId: string): void {
+  detail(`webhooks go to  http://127.0.0.1:${receiverPort}/v1/webhooks/PROJECT_ID`);
+  detail(
+    `health, metrics http://127.0.0.1:${receiverPort}/health/ready  http://127.0.0.1:${workerPort}/metrics`,
+  );
+  title('Next, in another terminal');
+  detail(`npm run hqrelay -- send --project ${projectId}`);
+  detail('npm run hqrelay -- project create --name mine');
+  detail('npm run hqrelay -- endpoint add --project PROJECT_ID --url http://127.0.0.1:8080/');
+  detail('npm run hqrelay -- webhook list --project PROJECT_ID');
+  detail('(. ./.hqrelay/env && psql "$DATABASE_URL")');
+  say('\nREADME.md goes on from here. Ctrl-C stops everything that was started. What happens now:\n');
+}
+
+async function within(timeoutMs: number, what: string, work: Promise<unknown>): Promise<void> {
+  const timedOut = async () => {
+    await wait(timeoutMs, undefined, { ref: false });
+    throw new Error(`Waited ${timeoutMs / 1000} s in vain for ${what}.`);
+  };
+  await Promise.race([work, timedOut()]);
+}
+
+/** A second signal is impatience: the apps are not waited for any longer. */
+function stopOrHurry(): void {
+  if (stops.isStopping) for (const app of apps) app.kill();
+  else void stops.stopAll('Told to stop:', 0);
+}
