@@ -53,7 +53,7 @@ export const guards: readonly Guard[] = [
       },
       {
         file: makeDurable,
-        find: 'const stored = await deps.postgres.attempt(',
+        find: 'const stored = await deps.postgres.tryWithin(',
         replace: 'const stored = await Promise.resolve(undefined) ?? (() => undefined)(',
       },
     ],

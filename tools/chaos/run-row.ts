@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
+import { withTimeout } from '@hqrelay/flow/with-timeout';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import type { AppSource } from './app.ts';
 import { balance, type Books } from './books.ts';
@@ -205,16 +206,8 @@ async function concluded(
   };
 }
 
-async function within<T>(deadline: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('time was up')), Math.max(0, deadline - performance.now()));
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function within<T>(deadline: number, work: Promise<T>): Promise<T> {
+  return withTimeout(work, Math.max(0, deadline - performance.now()), 'time was up');
 }
 
 function messageOf(error: unknown): string {

@@ -50,7 +50,7 @@ const postgres = new Postgres({
   max: 8,
   onChange: (state, reason) => {
     stateChange('postgres')(state, reason);
-    if (state === 'up') void redisMemory.learn(() => postgres.attempt(2_000, projectsWithClaims));
+    if (state === 'up') void redisMemory.learn(() => postgres.tryWithin(2_000, projectsWithClaims));
   },
 });
 const cache = new Cache({

@@ -136,7 +136,7 @@ const deps: DispatchDeps = {
   ),
   findProject: (projectId, now) => directory.find(projectId, now),
   disableEndpoint: async (projectId, endpointId, reason) => {
-    const done = await postgres.attempt(2_000, (pool) => disableEndpoint(pool, endpointId, reason));
+    const done = await postgres.tryWithin(2_000, (pool) => disableEndpoint(pool, endpointId, reason));
     if (!done) return;
     directory.forget(projectId);
     // The others hear of it when their entries run out, if Redis is away.
@@ -238,7 +238,7 @@ const server = createHttpServer(app);
 shutdown.add('stores', async () => {
   await recorder.close();
   subscriber.disconnect();
-  await cache.attempt((redis) => leaveLiveWorkers(redis, crew.workerId));
+  await cache.tryCommand((redis) => leaveLiveWorkers(redis, crew.workerId));
   await Promise.all([publishing.stop(), cache.close(), postgres.close()]);
 });
 // Watched until all is done.

@@ -133,7 +133,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     secrets: new OpenedSecrets(parseSecretKeys(world.secretsKey), (error) => errors.push(String(error))),
     findProject: (projectId, at) => directory.find(projectId, at),
     disableEndpoint: async (projectId, endpointId, reason) => {
-      await postgres.attempt(1_000, (pool) => disableEndpoint(pool, endpointId, reason));
+      await postgres.tryWithin(1_000, (pool) => disableEndpoint(pool, endpointId, reason));
       await forget(projectId);
     },
     report: () => {},

@@ -83,7 +83,7 @@ export class AuditRecorder {
     if (!postgres.isUp) return undefined;
     // A schema that is not ours (yet) is told of by whoever drains what is spilled.
     const stored = await postgres
-      .attempt(commitTimeoutMs, (pool) => storeRows(pool, rows))
+      .tryWithin(commitTimeoutMs, (pool) => storeRows(pool, rows))
       .catch(() => undefined);
     return stored && Promise.all(stored.value.map((outcome) => this.#settled(outcome)));
   }

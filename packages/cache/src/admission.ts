@@ -122,7 +122,7 @@ return 1`);
 /** Dedup, rate limit and reservation in one round trip, on Redis's own clock; undefined when Redis does not answer in time. */
 export async function admit(cache: Cache, request: AdmissionRequest): Promise<Admission | undefined> {
   const { projectId } = request;
-  const answer = await cache.attempt((redis) =>
+  const answer = await cache.tryCommand((redis) =>
     runScript(
       redis,
       admitScript,
@@ -162,7 +162,7 @@ type Claim = Pick<
 
 /** After the webhook was made durable: from now on the same id is a duplicate. False when Redis is away. */
 export async function markSeen(cache: Cache, claim: Claim): Promise<boolean> {
-  const told = await cache.attempt((redis) =>
+  const told = await cache.tryCommand((redis) =>
     runScript(
       redis,
       markSeenScript,
@@ -175,7 +175,7 @@ export async function markSeen(cache: Cache, claim: Claim): Promise<boolean> {
 
 /** Puts this request's reservation under the id and the body that Postgres knows the webhook by; it does not count twice. */
 export async function replaceReservation(cache: Cache, claim: Claim & { token: string }): Promise<void> {
-  await cache.attempt((redis) =>
+  await cache.tryCommand((redis) =>
     runScript(
       redis,
       replaceScript,
@@ -190,7 +190,7 @@ export async function markFailed(
   cache: Cache,
   claim: Pick<AdmissionRequest, 'projectId' | 'webhookId' | 'token'>,
 ): Promise<boolean> {
-  const told = await cache.attempt((redis) =>
+  const told = await cache.tryCommand((redis) =>
     runScript(
       redis,
       markFailedScript,
@@ -211,6 +211,8 @@ export async function rememberFromBirth(redis: Redis, projectId: string): Promis
 
 /** Ids were accepted that this Redis was not told of: for one window, those it does not know are looked up in Postgres. */
 export async function distrustMemory(cache: Cache, projectId: string): Promise<boolean> {
-  const answer = await cache.attempt((redis) => runScript(redis, distrustScript, [epochKey(projectId)], []));
+  const answer = await cache.tryCommand((redis) =>
+    runScript(redis, distrustScript, [epochKey(projectId)], []),
+  );
   return answer !== undefined;
 }

@@ -11,12 +11,12 @@ export type CacheOptions = {
 
 /** Redis answers within this or is gone without: nothing here is worth making a provider wait. */
 const answerWithinMs = 100;
-/** For commands that are not asked through `attempt`. */
+/** For commands that are not asked through `tryCommand`. */
 const commandTimeoutMs = 1_000;
 const askAgainAfterMs = 500;
 
 /**
- * Redis as something that may be away: `attempt` answers within 100 ms either way, and while Redis does not answer,
+ * Redis as something that may be away: `tryCommand` answers within 100 ms either way, and while Redis does not answer,
  * callers do not each wait for that. A command that timed out may still run later; whoever writes must allow for it.
  */
 export class Cache {
@@ -61,7 +61,7 @@ export class Cache {
   }
 
   /** Runs a command; `undefined` when Redis is away or did not answer in time. Errors of the command itself are thrown. */
-  async attempt<T>(command: (redis: Redis) => Promise<T>): Promise<{ value: T } | undefined> {
+  async tryCommand<T>(command: (redis: Redis) => Promise<T>): Promise<{ value: T } | undefined> {
     if (this.redis.status !== 'ready' || !this.#circuit.allows(Date.now())) return undefined;
     try {
       const value = await inTime(command(this.redis));
@@ -91,7 +91,7 @@ export class Cache {
     clearTimeout(this.#askingAgain);
     this.#askingAgain = setTimeout(() => {
       if (this.redis.status !== 'ready' || !this.#circuit.isOpen) return;
-      void this.attempt((redis) => redis.ping()).then((answer) => answer ?? this.#askAgain());
+      void this.tryCommand((redis) => redis.ping()).then((answer) => answer ?? this.#askAgain());
     }, askAgainAfterMs);
   }
 

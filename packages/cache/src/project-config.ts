@@ -26,7 +26,7 @@ export async function readCachedConfig(
   cache: Cache,
   projectId: string,
 ): Promise<ProjectConfig | null | undefined> {
-  const answer = await cache.attempt((redis) => redis.get(key(projectId)));
+  const answer = await cache.tryCommand((redis) => redis.get(key(projectId)));
   if (!answer) return undefined;
   const text = answer.value;
   if (text === null || text === changed) return null;
@@ -39,7 +39,7 @@ export async function readCachedConfig(
 }
 
 export async function cacheConfig(cache: Cache, config: ProjectConfig, ttlSeconds: number): Promise<void> {
-  await cache.attempt((redis) =>
+  await cache.tryCommand((redis) =>
     redis.eval(storeIfNewer, 1, key(config.id), config.version, JSON.stringify(config), ttlSeconds),
   );
 }

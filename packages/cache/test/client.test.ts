@@ -69,13 +69,15 @@ describe('a Redis that comes and goes', () => {
   });
 
   it('that refuses a command says so, and is not gone for it', async () => {
-    await expect(cache.attempt((redis) => redis.call('NO.SUCH.COMMAND'))).rejects.toThrow('unknown command');
+    await expect(cache.tryCommand((redis) => redis.call('NO.SUCH.COMMAND'))).rejects.toThrow(
+      'unknown command',
+    );
     expect(cache.isUp).toBe(true);
   });
 
   it('that cannot write counts as gone', async () => {
     await cache.redis.config('SET', 'maxmemory', '1');
-    expect(await cache.attempt((redis) => redis.set('key', 'value'))).toBeUndefined();
+    expect(await cache.tryCommand((redis) => redis.set('key', 'value'))).toBeUndefined();
     expect(cache.state).toBe('down');
     await cache.redis.config('SET', 'maxmemory', '0');
     await waitFor('Redis', () => cache.isUp);
@@ -85,10 +87,10 @@ describe('a Redis that comes and goes', () => {
     const text =
       'ERR Error running script (call to f_1): @user_script: 12: -OOM command not allowed when used memory';
     const script = `return redis.error_reply("${text}")`;
-    expect(await cache.attempt((redis) => redis.eval(script, 0))).toBeUndefined();
+    expect(await cache.tryCommand((redis) => redis.eval(script, 0))).toBeUndefined();
     expect(cache.state).toBe('down');
     await waitFor('Redis', () => cache.isUp);
   });
 
-  const ping = () => cache.attempt((redis) => redis.ping());
+  const ping = () => cache.tryCommand((redis) => redis.ping());
 });

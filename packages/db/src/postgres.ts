@@ -1,3 +1,4 @@
+import { withTimeout } from '@hqrelay/flow/with-timeout';
 import pg from 'pg';
 
 export type PostgresOptions = {
@@ -81,26 +82,18 @@ export class Postgres {
    * Runs queries that must not make anybody wait: undefined when Postgres is down, breaks, or has not answered in time; the
    * query may have run all the same. Errors of the statement itself are thrown.
    */
-  async attempt<T>(
+  async tryWithin<T>(
     timeoutMs: number,
     query: (pool: pg.Pool) => Promise<T>,
   ): Promise<{ value: T } | undefined> {
     if (this.#state === 'down') return undefined;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new Error(`Postgres did not answer within ${timeoutMs} ms`)),
-        timeoutMs,
-      );
-    });
     try {
-      return { value: await Promise.race([query(this.pool), late]) };
+      const work = query(this.pool);
+      return { value: await withTimeout(work, timeoutMs, `Postgres did not answer within ${timeoutMs} ms`) };
     } catch (error) {
       if (!isConnectionError(error)) throw error;
       this.markDown(error);
       return undefined;
-    } finally {
-      clearTimeout(timer);
     }
   }
 

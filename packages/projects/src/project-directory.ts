@@ -66,7 +66,7 @@ export class ProjectDirectory {
     const { cache, postgres, ttlSeconds } = this.#options;
     const cached = await readCachedConfig(cache, projectId).catch(() => undefined);
     if (cached) return isCurrent() ? this.#keep(projectId, cached, now) : lookupOf(cached);
-    const answer = await postgres.attempt(postgresTimeoutMs, (pool) => readProjectConfig(pool, projectId));
+    const answer = await postgres.tryWithin(postgresTimeoutMs, (pool) => readProjectConfig(pool, projectId));
     if (answer) {
       if (!isCurrent()) return lookupOf(answer.value);
       if (answer.value) void cacheConfig(cache, answer.value, ttlSeconds).catch(() => {});

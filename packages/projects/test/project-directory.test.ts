@@ -22,9 +22,9 @@ class HeldPostgres extends Postgres {
     return release;
   }
 
-  override async attempt<T>(timeoutMs: number, query: (pool: pg.Pool) => Promise<T>) {
+  override async tryWithin<T>(timeoutMs: number, query: (pool: pg.Pool) => Promise<T>) {
     if (this.isGone) return undefined;
-    const answer = await super.attempt(timeoutMs, query);
+    const answer = await super.tryWithin(timeoutMs, query);
     this.reads += 1;
     await this.#gate;
     return answer;

@@ -1,3 +1,4 @@
+import { withTimeout } from '@hqrelay/flow/with-timeout';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connect, type Channel, type ChannelModel, type GetMessage } from 'amqplib';
 import { assertTopology, workQueues } from './topology.ts';
@@ -283,14 +284,6 @@ function destroy(model: ChannelModel): void {
   else model.close().catch(() => {});
 }
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`the broker did not answer within ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  return withTimeout(work, timeoutMs, `the broker did not answer within ${timeoutMs} ms`);
 }

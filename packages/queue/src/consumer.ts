@@ -6,7 +6,7 @@ import type { Verdict } from './slice.ts';
 
 export type { Verdict } from './slice.ts';
 
-export type Delivered = {
+export type ReceivedMessage = {
   /** Of its own: safe to keep. */
   content: Buffer;
   /** The broker gave it out before: somebody may have worked on it already. */
@@ -20,7 +20,7 @@ export type ConsumerOptions = {
   prefetch: number;
   /** Bounds the memory too: bytes of messages held at once, of which none is larger than `messageBytesMax`. */
   memory?: { bytesMax: number; messageBytesMax: number };
-  handle: (message: Delivered) => Promise<Verdict>;
+  handle: (message: ReceivedMessage) => Promise<Verdict>;
   /** Past that the message is given back, whatever `handle` still does. */
   handleWithinMs?: number;
   /** Told when `handle` throws or takes too long; the message is given back. */
@@ -201,7 +201,7 @@ export class Consumer implements ChannelUser {
     if (this.#inFlight === 0) this.#drained?.();
   }
 
-  async #verdictOn(delivered: Delivered): Promise<Verdict> {
+  async #verdictOn(delivered: ReceivedMessage): Promise<Verdict> {
     let verdict: Verdict;
     try {
       verdict = await this.#handleInTime(delivered);
@@ -215,7 +215,7 @@ export class Consumer implements ChannelUser {
     return verdict;
   }
 
-  async #handleInTime(delivered: Delivered): Promise<Verdict> {
+  async #handleInTime(delivered: ReceivedMessage): Promise<Verdict> {
     const { handle, handleWithinMs = handleWithinMsDefault, queue } = this.#options;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {

@@ -2,7 +2,7 @@ import { createWorld, type World } from '@hqrelay/testing/world';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { BrokerConnection } from '../src/connection.ts';
-import { Consumer, type ConsumerOptions, type Delivered, type Verdict } from '../src/consumer.ts';
+import { Consumer, type ConsumerOptions, type ReceivedMessage, type Verdict } from '../src/consumer.ts';
 import { Publisher } from '../src/publisher.ts';
 import { workExchange } from '../src/topology.ts';
 
@@ -69,7 +69,7 @@ function holding(options: Partial<ConsumerOptions> = {}) {
     connection: consuming,
     prefetch: 600,
     memory,
-    handle: ({ content, redelivered }: Delivered) => {
+    handle: ({ content, redelivered }: ReceivedMessage) => {
       const id = content.readUInt32BE();
       seen.messages += 1;
       seen.bytesMost = Math.max(seen.bytesMost, consumer.bytesInFlight);

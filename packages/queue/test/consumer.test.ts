@@ -3,7 +3,7 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import type { Channel, ChannelModel, Message } from 'amqplib';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { BrokerConnection } from '../src/connection.ts';
-import { Consumer, type ConsumerOptions, type Delivered, type Verdict } from '../src/consumer.ts';
+import { Consumer, type ConsumerOptions, type ReceivedMessage, type Verdict } from '../src/consumer.ts';
 import { Publisher } from '../src/publisher.ts';
 import { workExchange, type WorkQueue } from '../src/topology.ts';
 
@@ -49,7 +49,7 @@ class OpenConsumer extends Consumer {
 
 async function consume(
   queue: WorkQueue,
-  handle: (message: Delivered) => Promise<Verdict>,
+  handle: (message: ReceivedMessage) => Promise<Verdict>,
   options: Partial<ConsumerOptions> = {},
 ) {
   const connection = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });

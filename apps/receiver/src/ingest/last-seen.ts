@@ -24,6 +24,6 @@ export class LastSeenNotes {
     const seen = { projects: this.#projects, secrets: this.#secrets };
     this.#projects = new Map();
     this.#secrets = new Map();
-    await this.#postgres.attempt(writeTimeoutMs, (pool) => noteLastSeen(pool, seen));
+    await this.#postgres.tryWithin(writeTimeoutMs, (pool) => noteLastSeen(pool, seen));
   }
 }

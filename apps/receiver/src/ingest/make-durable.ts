@@ -100,6 +100,6 @@ async function publish(deps: MakeDurableDeps, body: Buffer): Promise<PublishResu
 }
 
 async function storeInOutbox(deps: MakeDurableDeps, row: OutboxRow): Promise<boolean> {
-  const stored = await deps.postgres.attempt(outboxTimeoutMs, (pool) => insertOutbox(pool, row));
+  const stored = await deps.postgres.tryWithin(outboxTimeoutMs, (pool) => insertOutbox(pool, row));
   return stored !== undefined;
 }

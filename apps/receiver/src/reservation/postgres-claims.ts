@@ -55,7 +55,7 @@ function batched<Item, Outcome>(
     bytesWaitingMax: Number.POSITIVE_INFINITY,
     bytesOf: () => 0,
     run: async (items) => {
-      const ask = () => postgres.attempt(timeoutMs, (pool) => query(pool, items));
+      const ask = () => postgres.tryWithin(timeoutMs, (pool) => query(pool, items));
       // Nothing is wrong with what is asked: what Postgres refuses it may take a moment later.
       const answer = await ask().catch(ask);
       return answer?.value ?? items.map(() => undefined);

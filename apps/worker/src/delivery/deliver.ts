@@ -16,7 +16,7 @@ import type { Verdict } from '@hqrelay/queue/consumer';
 import { encodeMessage } from '@hqrelay/queue/messages';
 import { attemptTimeoutMs } from './attempt-timeout.ts';
 import { concludeAttempt, concludedBefore, type Conclusion } from './conclude-attempt.ts';
-import type { EndpointGate, Sign } from '../endpoint/endpoint-gate.ts';
+import type { EndpointGate, HealthSignal } from '../endpoint/endpoint-gate.ts';
 import { mayBeRecorded, messageOf, type Delivery } from './delivery.ts';
 import type { ReadHistory } from './delivery-histories.ts';
 import { hold, type HoldDeps } from '../outgoing/hold.ts';
@@ -55,14 +55,14 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
   const { envelope, fields } = delivery;
   const found = await deps.findProject(envelope.projectId, deps.now());
   if (found.kind === 'unavailable')
-    return sent(sendLater(deps, queueOf(delivery), keptMessage(delivery), configRetryMs));
+    return ackIfStored(sendLater(deps, queueOf(delivery), keptMessage(delivery), configRetryMs));
   const project = found.kind === 'found' ? found.project : undefined;
   const endpoint = project?.endpoints.find(({ id }) => id === fields.endpointId);
   if (!project || !endpoint) return parkUnlessNew(deps, delivery);
 
   const remainingMs = fields.notBefore - deps.now();
   const holdReason = holdReasonOf(deps, endpoint, remainingMs);
-  const later = () => sent(sendLater(deps, queueOf(delivery), keptMessage(delivery), remainingMs));
+  const later = () => ackIfStored(sendLater(deps, queueOf(delivery), keptMessage(delivery), remainingMs));
   if (!holdReason && remainingMs > 0 && !mayBeRecorded(delivery)) return later();
 
   // Asked before it is held too: a copy must not take the place of the attempt that its delivery waits for.
@@ -74,7 +74,7 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
     history = await historyOf(deps, delivery);
   }
   if (history && isRecorded(delivery, history)) return goOnAfter(deps, delivery, endpoint, history);
-  if (holdReason) return sent(hold(deps, delivery, holdReason, fields.notBefore));
+  if (holdReason) return ackIfStored(hold(deps, delivery, holdReason, fields.notBefore));
   if (remainingMs > 0) return later();
 
   const askedAt = performance.now();
@@ -83,7 +83,7 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
     timeoutMs: attemptTimeoutMs(endpoint),
   });
   if (pass === 'stopped') return 'requeue';
-  if (pass === 'shut') return sent(hold(deps, delivery, 'breaker', fields.notBefore));
+  if (pass === 'shut') return ackIfStored(hold(deps, delivery, 'breaker', fields.notBefore));
   if (mayBeRecorded(delivery) && performance.now() - askedAt > staleAfterMs) {
     history = await historyOf(deps, delivery).catch((error: unknown) => {
       pass.leave('none');
@@ -94,14 +94,14 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
       return goOnAfter(deps, delivery, endpoint, history);
     }
   }
-  let sign: Sign = 'none';
+  let signal: HealthSignal = 'none';
   const attemptedAt = deps.now();
   let exchange: HttpExchange;
   try {
     exchange = await post(deps, delivery, project, endpoint, attemptedAt);
-    sign = signOf(exchange);
+    signal = healthSignalOf(exchange);
   } finally {
-    pass.leave(sign);
+    pass.leave(signal);
   }
   // Nothing came of it: whoever gets the message next makes the same attempt.
   if (exchange.kind === 'error' && exchange.code === 'ABORTED') return 'requeue';
@@ -155,11 +155,11 @@ function holdReasonOf(
 /** What is known here of a project may be seconds old: an endpoint that Postgres knows is waited for. */
 async function parkUnlessNew(deps: DeliverDeps, delivery: Delivery): Promise<Verdict> {
   const { endpointId } = delivery.fields;
-  const row = await deps.postgres.attempt(askTimeoutMs, (pool) => readEndpoint(pool, endpointId));
+  const row = await deps.postgres.tryWithin(askTimeoutMs, (pool) => readEndpoint(pool, endpointId));
   if (!row || row.value)
-    return sent(sendLater(deps, queueOf(delivery), keptMessage(delivery), configRetryMs));
+    return ackIfStored(sendLater(deps, queueOf(delivery), keptMessage(delivery), configRetryMs));
   const reason = `there is no endpoint ${endpointId}`;
-  return sent(park(deps, 'message', reason, encodeMessage(messageOf(delivery))));
+  return ackIfStored(park(deps, 'message', reason, encodeMessage(messageOf(delivery))));
 }
 
 /** Whoever was redelivered, copied or retried asks what is recorded already. Postgres down: deliver. */
@@ -217,22 +217,22 @@ async function goOn(
         fields: { ...delivery.fields, lane, attemptNum, notBefore: nextAttemptAt } as const,
       };
       const remainingMs = nextAttemptAt - deps.now();
-      if (remainingMs > longestInBrokerMs) return sent(hold(deps, next, 'delay', nextAttemptAt));
-      if (remainingMs <= 0) return sent(send(deps, workQueueOf(lane), messageOf(next)));
-      return sent(sendLater(deps, workQueueOf(lane), messageOf(next), remainingMs));
+      if (remainingMs > longestInBrokerMs) return ackIfStored(hold(deps, next, 'delay', nextAttemptAt));
+      if (remainingMs <= 0) return ackIfStored(send(deps, workQueueOf(lane), messageOf(next)));
+      return ackIfStored(sendLater(deps, workQueueOf(lane), messageOf(next), remainingMs));
     }
     case 'dead_letter':
-      return sent(sendDeadLetter(deps, messageOf(delivery), conclusion.reason));
+      return ackIfStored(sendDeadLetter(deps, messageOf(delivery), conclusion.reason));
     case 'gone': {
       await deps.disableEndpoint(delivery.envelope.projectId, endpoint.id, conclusion.reason);
       const next = { ...delivery, fields: { ...delivery.fields, lane, attemptNum } as const };
-      return sent(hold(deps, next, 'disabled', deps.now()));
+      return ackIfStored(hold(deps, next, 'disabled', deps.now()));
     }
   }
 }
 
 /** An endpoint that refuses one request works all the same; one that is gone is disabled. */
-function signOf(exchange: HttpExchange): Sign {
+function healthSignalOf(exchange: HttpExchange): HealthSignal {
   if (exchange.kind === 'error') return exchange.code === 'ABORTED' ? 'none' : 'fails';
   return exchange.statusCode >= 500 || exchange.statusCode === 429 ? 'fails' : 'works';
 }
@@ -247,6 +247,6 @@ function queueOf(delivery: Delivery) {
   return workQueueOf(delivery.fields.lane);
 }
 
-async function sent(work: Promise<boolean>): Promise<Verdict> {
+async function ackIfStored(work: Promise<boolean>): Promise<Verdict> {
   return (await work) ? 'ack' : 'requeue';
 }

@@ -16,7 +16,7 @@ const patienceMs = 3_000;
 /** Those who ask at the same time are answered by one query: after an outage thousands of copies ask at once. */
 export function createHistories(postgres: Postgres): ReadHistory {
   const ask = (deliveries: readonly DeliveryKey[]) =>
-    postgres.attempt(askTimeoutMs, (pool) => readDeliveryHistories(pool, deliveries));
+    postgres.tryWithin(askTimeoutMs, (pool) => readDeliveryHistories(pool, deliveries));
   const batcher = new Batcher<DeliveryKey, DeliveryHistory | undefined>({
     itemsMax: 200,
     bytesMax: Number.POSITIVE_INFINITY,

@@ -1,5 +1,5 @@
 import { timeOfId } from '@hqrelay/domain/ids';
-import type { Delivered, Verdict } from '@hqrelay/queue/consumer';
+import type { ReceivedMessage, Verdict } from '@hqrelay/queue/consumer';
 import { decodeMessage, type DeliveryFields, type Message } from '@hqrelay/queue/messages';
 import { deliver, type DeliverDeps } from './deliver.ts';
 import { deliveryOf, firstDelivery, messageOf } from './delivery.ts';
@@ -18,7 +18,10 @@ export type DispatchDeps = DeliverDeps & {
  * A message of a work queue: a delivery, or a webhook that is fanned out to the endpoints it owes. These were fixed at
  * acceptance and are never looked up again, so a redelivered message fans out to the same set.
  */
-export async function dispatch(deps: DispatchDeps, { content, redelivered }: Delivered): Promise<Verdict> {
+export async function dispatch(
+  deps: DispatchDeps,
+  { content, redelivered }: ReceivedMessage,
+): Promise<Verdict> {
   const decoded = decodeMessage(content);
   if (decoded.kind === 'unreadable') {
     deps.onUnreadable(decoded.reason);

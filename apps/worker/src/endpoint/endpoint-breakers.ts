@@ -89,7 +89,7 @@ export class EndpointBreakers {
 
   /** Learns what the others know. */
   async refresh(): Promise<void> {
-    const read = await this.#options.postgres.attempt(changeTimeoutMs, readBreakers);
+    const read = await this.#options.postgres.tryWithin(changeTimeoutMs, readBreakers);
     if (read) this.#known = read.value;
   }
 
@@ -127,7 +127,7 @@ export class EndpointBreakers {
     // A change is made once: what Postgres did not take in time is made here alone.
     let made: { after: Breaker | undefined } | undefined;
     const once = (before: Breaker | undefined) => (made ??= { after: change(before) }).after;
-    const done = await this.#options.postgres.attempt(changeTimeoutMs, (pool) =>
+    const done = await this.#options.postgres.tryWithin(changeTimeoutMs, (pool) =>
       changeBreaker(pool, endpointId, once),
     );
     const before = done ? done.value.before : this.#known.get(endpointId);

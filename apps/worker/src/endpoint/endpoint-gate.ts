@@ -2,10 +2,10 @@ import { EndpointBreakers, type EndpointBreakersOptions } from './endpoint-break
 import { EndpointSlots, slotsOf } from './endpoint-slots.ts';
 
 /** What an attempt told of its endpoint: that it works, that it does not, or nothing. */
-export type Sign = 'works' | 'fails' | 'none';
+export type HealthSignal = 'works' | 'fails' | 'none';
 
 /** Somebody's leave to post one delivery. To be given back with what came of it. */
-export type Pass = { leave: (sign: Sign) => void };
+export type Pass = { leave: (signal: HealthSignal) => void };
 
 export type EndpointGateOptions = Omit<EndpointBreakersOptions, 'now'> & {
   now: () => number;
@@ -75,10 +75,10 @@ export class EndpointGate {
     }
     const startedAt = this.#now();
     return {
-      leave: (sign) => {
+      leave: (signal) => {
         this.#slots.free(endpointId, slots);
-        if (sign === 'works') this.breakers.succeeded(endpointId);
-        if (sign === 'fails') this.breakers.failed(endpointId, { startedAt, probed });
+        if (signal === 'works') this.breakers.succeeded(endpointId);
+        if (signal === 'fails') this.breakers.failed(endpointId, { startedAt, probed });
       },
     };
   }

@@ -8,7 +8,7 @@ const aliveWithinMs = 7_000;
 
 /** Counts the workers that live; while Redis is away the last count stands. */
 export async function countWorkers({ cache, crew }: { cache: Cache; crew: Crew }): Promise<void> {
-  const counted = await cache.attempt((redis) =>
+  const counted = await cache.tryCommand((redis) =>
     countLiveWorkers(redis, { workerId: crew.workerId, withinMs: aliveWithinMs }),
   );
   if (counted) crew.size = Math.max(1, counted.value);

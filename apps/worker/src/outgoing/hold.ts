@@ -22,7 +22,7 @@ export function createStoreHeld(postgres: Postgres, now: () => number): StoreHel
     bytesWaitingMax: 64 << 20,
     bytesOf: ({ message }) => message.length,
     run: async (held) => {
-      const stored = await postgres.attempt(holdTimeoutMs, (pool) => holdDeliveries(pool, held, now()));
+      const stored = await postgres.tryWithin(holdTimeoutMs, (pool) => holdDeliveries(pool, held, now()));
       return held.map(() => stored !== undefined);
     },
   });

@@ -83,7 +83,7 @@ function publishOrSpill(
   const publish = async () => {
     const result = await deps.publisher.publish({ ...target, body: encode(message) });
     if (result.kind === 'confirmed') return true;
-    const stored = await deps.postgres.attempt(outboxTimeoutMs, (pool) =>
+    const stored = await deps.postgres.tryWithin(outboxTimeoutMs, (pool) =>
       insertOutbox(pool, { id: outboxId, ...target, message: encode(spilled()) }),
     );
     return stored !== undefined;
