@@ -20,8 +20,8 @@ import { warnAtStart } from '@hqrelay/runtime/start-warnings';
 import { createAdminApp, createApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { ingest, type IngestDeps } from './ingest/ingest.ts';
-import { LastSeenNotes } from './ingest/last-seen.ts';
-import { noteTooLarge } from './ingest/note-too-large.ts';
+import { LastSeenTimes } from './ingest/last-seen.ts';
+import { recordTooLarge } from './ingest/record-too-large.ts';
 import { BodyReader } from './http/read-body.ts';
 import { createPostgresClaims } from './reservation/postgres-claims.ts';
 import { RedisMemory } from './reservation/redis-memory.ts';
@@ -79,10 +79,10 @@ const recorder = new AuditRecorder({
   publisher,
   onSpilled: (rows) => logger.debug({ rows }, 'audit.spilled'),
   onParked: (row, reason) => logger.error({ kind: row.kind, reason }, 'audit.row_parked'),
-  onNotesLost: (rows) => logger.error({ rows }, 'audit.notes_lost'),
+  onBackgroundRowsLost: (rows) => logger.error({ rows }, 'audit.background_rows_lost'),
 });
 const directory = new ProjectDirectory({ cache, postgres, ttlSeconds: config.configCacheTtlSeconds });
-const lastSeen = new LastSeenNotes(postgres);
+const lastSeen = new LastSeenTimes(postgres);
 const bodies = new BodyReader({ bodyBytesMax: config.bodyBytesMax, unverifiedBytesMax: 256 << 20 });
 
 const deps: IngestDeps = {
@@ -96,9 +96,9 @@ const deps: IngestDeps = {
     logger.error({ err: error }, 'secret.unreadable'),
   ),
   findProject: (projectId, now) => directory.find(projectId, now),
-  note: (row) => recorder.note(row),
-  mayNoteRejection: createRejectionBudget(20, 200),
-  onVerified: lastSeen.note,
+  recordLater: (row) => recorder.recordLater(row),
+  mayRecordRejection: createRejectionBudget(20, 200),
+  onVerified: lastSeen.add,
   onPublished: report.published,
 };
 
@@ -135,7 +135,7 @@ const health = {
 const app = createApp({
   bodies,
   ingest: (request) => ingest(deps, request),
-  noteTooLarge: (request, bytes) => noteTooLarge(deps, request, bytes),
+  recordTooLarge: (request, bytes) => recordTooLarge(deps, request, bytes),
   report: report.received,
   health,
   trustProxy: config.trustProxy,

@@ -109,7 +109,7 @@ describe('a signed webhook', () => {
     expect(json.statusCode).toBe(400);
   });
 
-  it('leaves a note of when its project was last heard and its secret last verified something', async () => {
+  it('an accepted webhook raises the times its project was last heard and its secret last verified', async () => {
     const project = await seedProject(world);
     const sentAt = Date.now();
     await postWebhook(world.url, project);

@@ -88,7 +88,7 @@ const recorder = new AuditRecorder({
   publisher,
   onSpilled: (rows) => auditSpilled.inc(rows),
   onParked: (row, reason) => logger.error({ kind: row.kind, reason }, 'audit.row_parked'),
-  onNotesLost: (rows) => logger.error({ rows }, 'audit.notes_lost'),
+  onBackgroundRowsLost: (rows) => logger.error({ rows }, 'audit.background_rows_lost'),
 });
 const directory = new ProjectDirectory({ cache, postgres, ttlSeconds: config.configCacheTtlSeconds });
 const sender = createSender({

@@ -100,7 +100,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     publisher,
     onSpilled: () => {},
     onParked: (_row, reason) => errors.push(reason),
-    onNotesLost: () => {},
+    onBackgroundRowsLost: () => {},
   });
   const directory = new ProjectDirectory({ cache, postgres, ttlSeconds: 300 });
   /** What stands in Redis and here is gone, as after an announced change. */

@@ -3,7 +3,7 @@ import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import type { Publisher } from '@hqrelay/queue/publisher';
 import { auditQueue } from '@hqrelay/queue/topology';
 import { Batcher } from '@hqrelay/flow/batcher';
-import { Notes } from './notes.ts';
+import { BackgroundRows } from './background-rows.ts';
 import { parkRow } from './park-row.ts';
 import { bytesOf } from './row-bytes.ts';
 import { encodeSpill } from './spill-format.ts';
@@ -12,11 +12,11 @@ import { storeRows } from './store-rows.ts';
 export type RecordOutcome =
   /** Committed in Postgres. */
   | 'stored'
-  /** An attempt that somebody else made too and recorded first: Postgres has that row. */
+  /** Another worker made the same attempt and recorded it first: Postgres has that worker's row. */
   | 'overtaken'
-  /** Confirmed by the broker; written to Postgres when it is back. */
+  /** Confirmed by the broker, in `hqrelay.audit`; a worker writes it to Postgres later. */
   | 'spilled'
-  /** Neither store has it. */
+  /** Neither store took it. */
   | 'unavailable';
 
 export type AuditRecorderOptions = {
@@ -24,26 +24,26 @@ export type AuditRecorderOptions = {
   publisher: Publisher;
   onSpilled: (rows: number) => void;
   onParked: (row: AuditRow, reason: string) => void;
-  /** Told of notes that were given up. */
-  onNotesLost: (rows: number) => void;
+  /** Called with the number of background rows that were dropped. */
+  onBackgroundRowsLost: (rows: number) => void;
 };
 
 const rowsPerBatch = 200;
 const bytesPerBatch = 4 << 20;
 const bytesWaitingMax = 64 << 20;
 const batchesAtOnce = 2;
-/** How long a commit may take before its rows go the other way. */
+/** How long a commit may take before its rows are spilled. */
 const commitTimeoutMs = 600;
 
 /**
- * Writes audit rows for both apps. Rows that come while others are being committed go together in the next statement, so
- * that a batch grows with the load and a lone row never waits. What Postgres does not take goes, confirmed, to the queue
- * `hqrelay.audit`. What waits in memory is bounded; past that a row is `unavailable` at once.
+ * Writes audit rows for both apps, in batches that grow with the load; a lone row never waits. Rows that Postgres does not
+ * take are spilled: published, with a confirm, to the queue `hqrelay.audit`. Memory for waiting rows is bounded; beyond the
+ * bound a row is `unavailable` at once.
  */
 export class AuditRecorder {
   readonly #options: AuditRecorderOptions;
   readonly #rows: Batcher<AuditRow, RecordOutcome>;
-  readonly #notes: Notes;
+  readonly #background: BackgroundRows;
 
   constructor(options: AuditRecorderOptions) {
     this.#options = options;
@@ -55,40 +55,40 @@ export class AuditRecorder {
       bytesOf,
       run: async (rows) => (await this.#store(rows)) ?? this.#spill(rows),
     });
-    this.#notes = new Notes({
+    this.#background = new BackgroundRows({
       record: async (row) => (await this.record(row)) !== 'unavailable',
-      onLost: options.onNotesLost,
+      onLost: options.onBackgroundRowsLost,
     });
   }
 
-  /** Resolves when the row is durable, or when nothing could take it. Never rejects. */
+  /** Resolves when the row is durable, or when neither store took it. Never rejects. */
   async record(row: AuditRow): Promise<RecordOutcome> {
     return (await this.#rows.add(row)) ?? 'unavailable';
   }
 
-  /** Writes a row that nobody waits for: kept in memory, bounded, until a store takes it. */
-  note(row: AuditRow): void {
-    this.#notes.add(row);
+  /** Writes a row in the background: it stays in memory, within a bound, until a store takes it. */
+  recordLater(row: AuditRow): void {
+    this.#background.add(row);
   }
 
-  /** Resolves when nothing waits for a store any more; notes that no store takes now are given up. */
+  /** Resolves when no row waits for a store. Background rows that no store takes now are dropped. */
   async close(): Promise<void> {
-    await this.#notes.close();
+    await this.#background.close();
     await this.#rows.idle();
   }
 
-  /** Undefined when Postgres did not take the batch in time. It may have it all the same: written twice, a row stays one. */
+  /** Undefined when Postgres did not answer in time. It may have committed all the same: a row written twice stays one row. */
   async #store(rows: readonly AuditRow[]): Promise<RecordOutcome[] | undefined> {
     const { postgres } = this.#options;
     if (!postgres.isUp) return undefined;
-    // A schema that is not ours (yet) is told of by whoever drains what is spilled.
+    // A missing or different schema: the rows are spilled, and the worker's drain of the spill reports the error.
     const stored = await postgres
       .tryWithin(commitTimeoutMs, (pool) => storeRows(pool, rows))
       .catch(() => undefined);
-    return stored && Promise.all(stored.value.map((outcome) => this.#settled(outcome)));
+    return stored && Promise.all(stored.value.map((outcome) => this.#outcomeOf(outcome)));
   }
 
-  async #settled(outcome: Awaited<ReturnType<typeof storeRows>>[number]): Promise<RecordOutcome> {
+  async #outcomeOf(outcome: Awaited<ReturnType<typeof storeRows>>[number]): Promise<RecordOutcome> {
     if (outcome.kind !== 'unstorable') return outcome.kind;
     const { row, reason } = outcome;
     const parked = await parkRow(this.#options.publisher, row, reason);
@@ -107,7 +107,7 @@ export class AuditRecorder {
   }
 }
 
-/** A row of the outbox is there because the broker could not take its message. */
+/** A row with an outbox message exists because the broker did not take that message, so the broker cannot take the row. */
 function isSpillable(row: AuditRow): boolean {
   return row.kind === 'attempt' || row.outbox === undefined;
 }

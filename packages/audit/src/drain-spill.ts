@@ -12,37 +12,37 @@ export type DrainSpillDeps = { postgres: Postgres; connection: BrokerConnection;
 const limits = { messagesMax: 200, bytesMax: 1 << 20 };
 
 /**
- * Writes spilled rows to Postgres until the queue is empty or `stopping` is aborted, those of many messages in one commit: an outage leaves
- * thousands of small ones. A message is acknowledged after the commit, so a crash writes it again, which changes nothing.
- * Rows that Postgres refuses are parked, and so is what is no spill: it would stand before the others for ever; a message
- * that could not be parked stays in the queue. Returns how many messages it took; throws when Postgres or the broker went
- * away, and the rest stays in the queue.
+ * Writes spilled rows to Postgres until the queue is empty or `stopping` is aborted. The rows of many messages share one
+ * commit, because an outage leaves thousands of small messages. A message is acknowledged after the commit, so after a crash
+ * its rows are written again, which changes nothing. Rows that Postgres refuses, and messages that are no spill, are parked;
+ * one that cannot be parked stays in the queue. Returns the number of messages taken. Throws when a store becomes
+ * unavailable; the remaining messages stay in the queue.
  */
 export async function drainSpill(deps: DrainSpillDeps, stopping?: AbortSignal): Promise<number> {
   return deps.connection.pullBatches(auditQueue, { ...limits, stopping }, async (contents) => {
     const spills = contents.map(decodeSpill);
     const rows = spills.flatMap((spill) => (spill.kind === 'spill' ? spill.rows : []));
-    const notTaken = await storeOrPark(deps, rows);
+    const notStored = await storeOrPark(deps, rows);
     return Promise.all(
       spills.map(async (spill, index) =>
         spill.kind === 'spill'
-          ? !spill.rows.some((row) => notTaken.has(row))
+          ? !spill.rows.some((row) => notStored.has(row))
           : parkSpill(deps.publisher, contents[index]!, spill.reason),
       ),
     );
   });
 }
 
-/** Returns the rows that neither Postgres nor the broker took. */
+/** Returns the rows that neither store took. */
 async function storeOrPark(
   { postgres, publisher }: DrainSpillDeps,
   rows: readonly AuditRow[],
 ): Promise<ReadonlySet<AuditRow>> {
-  const notTaken = new Set<AuditRow>();
-  if (rows.length === 0) return notTaken;
+  const notStored = new Set<AuditRow>();
+  if (rows.length === 0) return notStored;
   for (const outcome of await storeRows(postgres.pool, rows)) {
     if (outcome.kind !== 'unstorable') continue;
-    if (!(await parkRow(publisher, outcome.row, outcome.reason))) notTaken.add(outcome.row);
+    if (!(await parkRow(publisher, outcome.row, outcome.reason))) notStored.add(outcome.row);
   }
-  return notTaken;
+  return notStored;
 }

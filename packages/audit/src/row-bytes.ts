@@ -1,6 +1,6 @@
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 
-/** About as much memory as a row takes, in bytes; what is only text counts by its characters. */
+/** Approximate memory of a row in bytes; text counts one byte a character. */
 export function bytesOf(row: AuditRow): number {
   if (row.kind === 'attempt') return 512 + (row.attempt.responseBody?.length ?? 0);
   const { payload, outbox } = row;

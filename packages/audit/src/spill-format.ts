@@ -1,8 +1,8 @@
 import type { AuditRow, WebhookPayloadRow } from '@hqrelay/db/queries/append-audit';
 
 /**
- * `[length of the JSON, 32 bit big-endian][rows as JSON, each payload replaced by its length][payloads, one after the
- * other]`. Rows of the outbox never travel this way: they exist because the broker could not be reached.
+ * `[length of the JSON, 32 bit big-endian][rows as JSON, each payload replaced by its length][the payloads]`. Rows with an
+ * outbox message are never spilled: they exist because the broker was unavailable.
  */
 export function encodeSpill(rows: readonly AuditRow[]): Buffer {
   const payloads: Buffer[] = [];
@@ -27,7 +27,7 @@ type SpilledRow =
 
 export type DecodedSpill = { kind: 'spill'; rows: AuditRow[] } | { kind: 'unreadable'; reason: string };
 
-/** Never throws: bytes that `encodeSpill` does not write say why. */
+/** Never throws: bytes that `encodeSpill` did not write give `unreadable` with the reason. */
 export function decodeSpill(content: Buffer): DecodedSpill {
   try {
     return { kind: 'spill', rows: readSpill(content) };

@@ -5,16 +5,15 @@ import type pg from 'pg';
 
 export type StoreOutcome =
   | { row: AuditRow; kind: 'stored' }
-  /** The attempt has a row already, written by somebody else who made it. */
+  /** Another worker made the same attempt and recorded it first. */
   | { row: AuditRow; kind: 'overtaken' }
   | { row: AuditRow; kind: 'unstorable'; reason: string };
 
 const noPartition = '23514';
 
 /**
- * Commits the rows. A month without partitions gets them; a batch that fails for one bad row is halved until that row
- * stands alone. Throws when it is not the rows' fault: Postgres cannot be reached or cannot write, or its schema is not ours
- * (yet).
+ * Commits the rows. It makes partitions for a month that has none, and bisects a batch that one bad row fails until that row
+ * stands alone. Throws when the rows are not at fault: Postgres cannot be reached, cannot write, or has another schema.
  */
 export async function storeRows(pool: pg.Pool, rows: readonly AuditRow[]): Promise<StoreOutcome[]> {
   try {
@@ -51,7 +50,7 @@ async function madePartitions(pool: pg.Pool, rows: readonly AuditRow[]): Promise
     try {
       made += await ensurePartition(pool, at);
     } catch (error) {
-      // A time no partition is made for: the row is bad, not the store.
+      // No partition is made for such a time: the row is at fault, not the store.
       if (isConnectionError(error)) throw error;
     }
   }

@@ -13,10 +13,10 @@ import { drainSpill } from '../src/drain-spill.ts';
 
 export type AuditWorld = Awaited<ReturnType<typeof startAuditWorld>>;
 
-/** A world with a recorder of audit rows, and a Postgres of its own that may be stopped. */
+/** A world with an audit recorder, and a Postgres of its own that a test may stop. */
 export async function startAuditWorld(options: { diskMib?: number } = {}) {
   const world = await createWorld(inject('run'), { own: ['postgres'], ...options });
-  // What is committed survives that a test kills the server.
+  // Commits survive a test that kills the server.
   const database = new URL(world.ownerDatabaseUrl).pathname.slice(1);
   await world.sql.query(`alter database ${database} set synchronous_commit = on`);
   const onChange = () => {};
@@ -30,17 +30,17 @@ export async function startAuditWorld(options: { diskMib?: number } = {}) {
     confirmTimeoutMs: 1_000,
     inFlightMax: 1,
   });
-  const seen = { spilled: 0, parked: [] as string[], lost: 0, statements: 0 };
+  const observed = { spilled: 0, parked: [] as string[], lost: 0, statements: 0 };
   const recorderWith = (given: Publisher) =>
     new AuditRecorder({
       postgres,
       publisher: given,
-      onSpilled: (rows) => (seen.spilled += rows),
-      onParked: (_row, reason) => seen.parked.push(reason),
-      onNotesLost: (rows) => (seen.lost += rows),
+      onSpilled: (rows) => (observed.spilled += rows),
+      onParked: (_row, reason) => observed.parked.push(reason),
+      onBackgroundRowsLost: (rows) => (observed.lost += rows),
     });
   const recorder = recorderWith(publisher);
-  postgres.pool.on('acquire', () => (seen.statements += 1));
+  postgres.pool.on('acquire', () => (observed.statements += 1));
   connection.start();
   await postgres.start();
   await waitFor('the stores', () => postgres.isUp && publisher.isOpen);
@@ -52,8 +52,8 @@ export async function startAuditWorld(options: { diskMib?: number } = {}) {
     recorder,
     withoutBroker: recorderWith(noPublisher),
     anotherWithoutBroker: () => recorderWith(noPublisher),
-    /** What the recorders told of, and how many statements were sent to Postgres. */
-    seen,
+    /** What the recorders reported, and how many statements were sent to Postgres. */
+    observed,
     drain: (stopping?: AbortSignal) => drainSpill({ postgres, connection, publisher }, stopping),
     spill: (body: Buffer) => publisher.publish({ exchange: '', routingKey: auditQueue, body }),
     async takeParked() {
@@ -123,4 +123,11 @@ export function attempt(changes: Partial<DeliveryAttemptRow> = {}): Extract<Audi
       ...changes,
     },
   };
+}
+
+/** Webhooks and attempts in turn. */
+export function manyRows(count: number): AuditRow[] {
+  return Array.from({ length: count }, (_, index) =>
+    index % 2 === 0 ? webhook(Buffer.from(`payload ${index}`)) : attempt(),
+  );
 }

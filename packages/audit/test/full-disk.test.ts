@@ -15,7 +15,7 @@ describe.runIf(mayMount)('a Postgres whose disk is full', () => {
 
   afterAll(() => world?.close());
 
-  it('costs no row: they wait with the broker, none is taken for a bad one, and all are there when there is room', async () => {
+  it('loses no row: rows are spilled, none is parked, and all are stored once there is room', async () => {
     const before = webhook();
     expect(await world.recorder.record(before)).toBe('stored');
     const folder = world.folder as string;
@@ -33,7 +33,7 @@ describe.runIf(mayMount)('a Postgres whose disk is full', () => {
     expect(await world.takeParked()).toEqual([]);
 
     rmSync(junk);
-    // Where it ran out of room for its log it has ended by itself, as it does, and is started again.
+    // Postgres ends by itself when it has no room for its log.
     const server = world.servers.postgres!;
     await server.kill();
     await server.start();

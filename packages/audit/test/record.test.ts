@@ -3,8 +3,8 @@ import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { newId } from '@hqrelay/domain/ids';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { decodeSpill, encodeSpill } from '../src/spill-format.ts';
-import { attempt, startAuditWorld, webhook, type AuditWorld } from './audit-world.ts';
+import { decodeSpill } from '../src/spill-format.ts';
+import { attempt, manyRows, startAuditWorld, webhook, type AuditWorld } from './audit-world.ts';
 
 let world: AuditWorld;
 
@@ -16,48 +16,42 @@ afterAll(() => world.close());
 
 beforeEach(async () => {
   await world.waitUntilPostgresIs('up');
-  world.seen.spilled = 0;
+  world.observed.spilled = 0;
 });
-
-function many(count: number) {
-  return Array.from({ length: count }, (_, index) =>
-    index % 2 === 0 ? webhook(Buffer.from(`payload ${index}`)) : attempt(),
-  );
-}
 
 const tally = (outcomes: readonly string[]) =>
   Object.fromEntries(
     [...new Set(outcomes)].map((each) => [each, outcomes.filter((one) => one === each).length]),
   );
 
-describe('rows that are recorded', () => {
-  it('together share their statements', async () => {
+describe('recording rows', () => {
+  it('rows that are recorded at the same time share statements', async () => {
     await world.recorder.record(webhook());
-    const rows = many(400);
-    world.seen.statements = 0;
+    const rows = manyRows(400);
+    world.observed.statements = 0;
     const outcomes = await Promise.all(rows.map((row) => world.recorder.record(row)));
     expect(tally(outcomes)).toEqual({ stored: 400 });
     expect(await world.stored(rows)).toBe(400);
-    // 200 rows a batch, webhooks and attempts apart; a ping beside.
-    expect(world.seen.statements).toBeLessThanOrEqual(5);
+    // 200 rows a batch, one statement each for webhooks and attempts; perhaps a ping.
+    expect(world.observed.statements).toBeLessThanOrEqual(5);
   });
 
-  it('share them too when nobody waits: a flood of notes is not slower than its rows', async () => {
-    const notes = many(400);
-    world.seen.statements = 0;
-    for (const note of notes) world.recorder.note(note);
+  it('background rows share statements too', async () => {
+    const rows = manyRows(400);
+    world.observed.statements = 0;
+    for (const row of rows) world.recorder.recordLater(row);
     await world.recorder.close();
-    expect(world.seen.statements).toBeLessThanOrEqual(5);
-    expect(await world.stored(notes)).toBe(400);
+    expect(world.observed.statements).toBeLessThanOrEqual(5);
+    expect(await world.stored(rows)).toBe(400);
   });
 
-  it('one by one do not wait for others', async () => {
+  it('a lone row does not wait for a batch to fill', async () => {
     const startedAt = performance.now();
-    for (const row of many(10)) expect(await world.recorder.record(row)).toBe('stored');
+    for (const row of manyRows(10)) expect(await world.recorder.record(row)).toBe('stored');
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
-  it('for a month without partitions get them made', async () => {
+  it('a row of a month without partitions makes them', async () => {
     const at = new Date();
     at.setUTCMonth(at.getUTCMonth() + 7, 15);
     const rows = [webhook(undefined, newId(at.getTime())), attempt({ id: newId(at.getTime()) }), webhook()];
@@ -66,8 +60,8 @@ describe('rows that are recorded', () => {
     expect(await world.stored(rows)).toBe(3);
   });
 
-  it('among which some cannot be stored are stored all the same, and those are parked with the reason', async () => {
-    const rows = many(150);
+  it('a row that Postgres refuses is parked with the reason, and the rest of its batch is stored', async () => {
+    const rows = manyRows(150);
     const tooSlow = attempt({ latencyMs: 2 ** 40 });
     const outOfTime = webhook(Buffer.from('bytes'), newId(Date.UTC(2150, 0)));
     rows.splice(70, 0, tooSlow);
@@ -77,7 +71,7 @@ describe('rows that are recorded', () => {
 
     const outcomes = await Promise.all(rows.map((row) => world.recorder.record(row)));
 
-    // Looking for them may take too long for those who wait: then all of it is done later.
+    // Bisecting may exceed the commit timeout; the batch is then spilled and drained.
     expect(outcomes).not.toContain('unavailable');
     await world.waitUntilPostgresIs('up');
     await world.drain();
@@ -98,7 +92,7 @@ describe('rows that are recorded', () => {
     );
   });
 
-  it('for an attempt that somebody else has recorded say so, and leave that row', async () => {
+  it('an attempt that another worker recorded is overtaken and leaves that row as it is', async () => {
     const first = attempt();
     const { deliveryId, webhookLogId } = first.attempt;
     const second = attempt({ deliveryId, webhookLogId, status: 'failed' });
@@ -113,9 +107,9 @@ describe('rows that are recorded', () => {
 });
 
 describe('while Postgres is frozen', () => {
-  it('rows go to the broker, soon and then at once, and all of them are in Postgres afterwards, once', async () => {
-    const rows = many(300);
-    const last = many(50);
+  it('a frozen Postgres makes rows spill within the commit timeout, then at once, and the drain stores each once', async () => {
+    const rows = manyRows(300);
+    const last = manyRows(50);
     world.servers.postgres!.freeze();
     try {
       const startedAt = performance.now();
@@ -123,12 +117,12 @@ describe('while Postgres is frozen', () => {
       expect(tally(outcomes)).toEqual({ spilled: 300 });
       expect(performance.now() - startedAt).toBeLessThan(2_500);
 
-      world.seen.statements = 0;
+      world.observed.statements = 0;
       const more = await Promise.all(last.map((row) => world.recorder.record(row)));
       expect(tally(more)).toEqual({ spilled: 50 });
-      // Nobody asked Postgres, but for a ping.
-      expect(world.seen.statements).toBeLessThanOrEqual(1);
-      expect(world.seen.spilled).toBe(350);
+      // A ping at the most.
+      expect(world.observed.statements).toBeLessThanOrEqual(1);
+      expect(world.observed.spilled).toBe(350);
     } finally {
       world.servers.postgres!.thaw();
     }
@@ -147,7 +141,7 @@ describe('while Postgres is frozen', () => {
     expect(await world.drain()).toBe(0);
   });
 
-  it('where the secrets of a webhook stood goes with its rows, and is nothing for the others', async () => {
+  it('spilled rows keep the places of credentials, and null where a webhook had none', async () => {
     const credentials = [{ name: 'Authorization', secretId: newId(), before: 'Bearer ', after: '' }];
     const plain = webhook();
     const withThem = webhook();
@@ -170,7 +164,7 @@ describe('while Postgres is frozen', () => {
     expect(await kept(plain)).toEqual([{ credentials: null }]);
   });
 
-  it('what waits in memory is bounded: past that a row is refused at once', async () => {
+  it('a row beyond the bound of memory is refused at once', async () => {
     const large = Buffer.alloc(1 << 20);
     world.servers.postgres!.freeze();
     try {
@@ -180,7 +174,7 @@ describe('while Postgres is frozen', () => {
       );
       await Promise.resolve();
       await new Promise((resolve) => setImmediate(resolve));
-      // 64 MiB wait; nothing was decided yet about those.
+      // Only the rows beyond the 64 MiB that wait.
       expect(outcomes.length).toBeGreaterThanOrEqual(130);
       expect(tally(outcomes)).toEqual({ unavailable: outcomes.length });
       await Promise.all(recording);
@@ -190,7 +184,7 @@ describe('while Postgres is frozen', () => {
     await world.waitUntilPostgresIs('up');
   });
 
-  it('the text of an answer counts too', async () => {
+  it('the text of a response body counts towards the bound of memory', async () => {
     world.servers.postgres!.freeze();
     try {
       const responseBody = 'x'.repeat(4_096);
@@ -210,8 +204,8 @@ describe('while Postgres is frozen', () => {
 });
 
 describe('while Postgres is stopped', () => {
-  it('rows go to the broker, and none is lost or doubled by a Postgres that comes and goes', async () => {
-    const rows = many(200);
+  it('a Postgres that stops and starts twice neither loses nor doubles a row', async () => {
+    const rows = manyRows(200);
     const outcomes: string[] = [];
     const recordSome = async (from: number) => {
       for (const row of rows.slice(from, from + 50)) outcomes.push(await world.recorder.record(row));
@@ -233,38 +227,38 @@ describe('while Postgres is stopped', () => {
     expect(await world.stored(rows)).toBe(200);
   });
 
-  it('and there is no broker either, a row is refused soon; notes wait until a store is back, and go a few at a time', async () => {
+  it('without Postgres and the broker a row is refused at once, and background rows wait and are written in small batches', async () => {
     await world.servers.postgres!.stop();
-    const notes = Array.from({ length: 500 }, () => webhook());
+    const background = Array.from({ length: 500 }, () => webhook());
     try {
       await world.waitUntilPostgresIs('down');
       const startedAt = performance.now();
       expect(await world.withoutBroker.record(attempt())).toBe('unavailable');
       expect(performance.now() - startedAt).toBeLessThan(500);
-      for (const note of notes) world.withoutBroker.note(note);
+      for (const row of background) world.withoutBroker.recordLater(row);
     } finally {
       await world.servers.postgres!.start();
     }
-    await waitFor('the notes', async () => (await world.stored(notes)) === 500);
+    await waitFor('the background rows', async () => (await world.stored(background)) === 500);
     const { rows } = await world.sql.query<{ count: number }>(
       'select count(*)::int from webhook_logs where id = any($1) group by xmin::text order by 1 desc limit 1',
-      [notes.map((note) => note.kind === 'webhook' && note.log.id)],
+      [background.map((row) => row.kind === 'webhook' && row.log.id)],
     );
-    // What somebody waits for has room beside them in a statement.
+    // Rows that a request waits for still fit into the same statement.
     expect(rows[0]?.count).toBeLessThanOrEqual(50);
-    expect(world.seen.lost).toBe(0);
+    expect(world.observed.lost).toBe(0);
   });
 
-  it('and there is no broker either, notes past the bounds of memory or the end are lost, and told of', async () => {
+  it('without both stores, background rows beyond the bound of memory, or left at the close, are dropped and counted', async () => {
     await world.servers.postgres!.stop();
     try {
       await world.waitUntilPostgresIs('down');
       const one = world.anotherWithoutBroker();
-      for (let i = 0; i < 34; i += 1) one.note(webhook(Buffer.alloc(1 << 20)));
-      await waitFor('those past the bound', () => world.seen.lost > 0);
-      expect(world.seen.lost).toBeLessThan(10);
+      for (let i = 0; i < 34; i += 1) one.recordLater(webhook(Buffer.alloc(1 << 20)));
+      await waitFor('the rows beyond the bound', () => world.observed.lost > 0);
+      expect(world.observed.lost).toBeLessThan(10);
       await one.close();
-      expect(world.seen.lost).toBe(34);
+      expect(world.observed.lost).toBe(34);
     } finally {
       await world.servers.postgres!.start();
     }
@@ -272,9 +266,9 @@ describe('while Postgres is stopped', () => {
   });
 });
 
-describe('while the schema is not ours (yet)', () => {
-  it('rows wait in the broker and none is taken for a bad one', async () => {
-    const rows = many(20);
+describe('while the schema differs', () => {
+  it('a missing column makes rows spill, and parks none', async () => {
+    const rows = manyRows(20);
     await world.sql.query('alter table webhook_payloads rename column credentials to credentials_once');
     try {
       const outcomes = await Promise.all(rows.map((row) => world.recorder.record(row)));
@@ -283,77 +277,10 @@ describe('while the schema is not ours (yet)', () => {
     } finally {
       await world.sql.query('alter table webhook_payloads rename column credentials_once to credentials');
     }
-    await waitFor('all of them', async () => {
+    await waitFor('all rows', async () => {
       await world.drain();
       return (await world.stored(rows)) === 20;
     });
     expect(await world.takeParked()).toEqual([]);
-  });
-});
-
-describe('draining what was spilled', () => {
-  it('writes rows once, however often their message comes', async () => {
-    const rows = [webhook(Buffer.alloc(0)), attempt(), webhook(Buffer.from([0, 255]))];
-    for (let copy = 0; copy < 3; copy += 1) await world.spill(encodeSpill(rows));
-    expect(await world.drain()).toBe(3);
-    expect(await world.stored(rows)).toBe(3);
-  });
-
-  it('parks what it cannot read or store, with the reason, and goes on with the rest', async () => {
-    const [good, later] = [webhook(), attempt()];
-    const bad = attempt({ latencyMs: 2 ** 40 });
-    await world.spill(Buffer.from('garbage'));
-    await world.spill(encodeSpill([good, bad]));
-    await world.spill(Buffer.alloc(0));
-    await world.spill(encodeSpill([later]));
-    expect(await world.drain()).toBe(4);
-    expect(await world.stored([good, bad, later])).toBe(2);
-    const parked = await world.takeParked();
-    expect(parked.map(({ why }) => why.reason).toSorted((a, b) => a.localeCompare(b))).toEqual([
-      expect.stringContaining('outside buffer bounds'),
-      expect.stringContaining('not valid JSON'),
-      expect.stringContaining('out of range'),
-    ]);
-    expect(parked.map(({ content }) => content.toString())).toContain('garbage');
-    expect(await world.drain()).toBe(0);
-  });
-
-  it('commits the rows of many messages together', async () => {
-    const rows = many(400);
-    for (const row of rows) await world.spill(encodeSpill([row]));
-    world.seen.statements = 0;
-    expect(await world.drain()).toBe(400);
-    expect(await world.stored(rows)).toBe(400);
-    // Two batches, webhooks and attempts apart; a ping beside.
-    expect(world.seen.statements).toBeLessThanOrEqual(6);
-  });
-
-  it('ends soon when it is told to stop, and leaves the rest in the queue', async () => {
-    const rows = many(401);
-    for (const row of rows) await world.spill(encodeSpill([row]));
-    const stopping = new AbortController();
-    const draining = world.drain(stopping.signal);
-    await waitFor('the first rows', async () => (await world.stored(rows)) > 0, { everyMs: 5 });
-    stopping.abort();
-    expect(await draining).toBeLessThan(401);
-    await world.drain();
-    expect(await world.stored(rows)).toBe(401);
-    expect(await world.drain()).toBe(0);
-  });
-
-  it('leaves the rest in the queue when Postgres goes away', async () => {
-    const rows = [webhook(), webhook()];
-    for (const row of rows) await world.spill(encodeSpill([row]));
-    await world.servers.postgres!.stop();
-    try {
-      await expect(world.drain()).rejects.toThrow();
-    } finally {
-      await world.servers.postgres!.start();
-      await world.waitUntilPostgresIs('up');
-    }
-    await waitFor('both to be drained', async () => {
-      await world.drain();
-      return (await world.stored(rows)) === 2;
-    });
   });
 });

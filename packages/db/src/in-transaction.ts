@@ -11,12 +11,12 @@ export async function inTransaction<T>(
   const client = await pool.connect();
   // The pool listens to idle connections alone. One that breaks while `work` is busy elsewhere would end the process; its
   // next query fails.
-  client.on('error', noteNothing);
+  client.on('error', ignore);
   try {
     await client.query('begin');
     const value = await work(client);
     await client.query('commit');
-    client.off('error', noteNothing);
+    client.off('error', ignore);
     client.release();
     return value;
   } catch (error) {
@@ -25,4 +25,4 @@ export async function inTransaction<T>(
   }
 }
 
-function noteNothing(): void {}
+function ignore(): void {}

@@ -1,5 +1,5 @@
 import { readProjectConfig } from '../src/queries/project-config.ts';
-import { noteLastSeen } from '../src/queries/last-seen.ts';
+import { raiseLastSeen } from '../src/queries/last-seen.ts';
 import { newId } from '@hqrelay/domain/ids';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { createWorld, type World } from '@hqrelay/testing/world';
@@ -82,7 +82,7 @@ describe('a project’s config version', () => {
     const { rows } = await app.query<{ id: string }>('select id from project_secrets where project_id = $1', [
       projectId,
     ]);
-    await noteLastSeen(app, {
+    await raiseLastSeen(app, {
       projects: new Map([[projectId, Date.now()]]),
       secrets: new Map([[rows[0]?.id as string, Date.now()]]),
     });

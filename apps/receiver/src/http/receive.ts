@@ -11,7 +11,7 @@ export type ReceiveDeps = {
   bodies: BodyReader;
   ingest: (request: InboundRequest) => Promise<IngestResult>;
   /** A body that was refused for its size, before anything of it was verified. */
-  noteTooLarge: (request: Omit<InboundRequest, 'body'>, bytes: number) => void;
+  recordTooLarge: (request: Omit<InboundRequest, 'body'>, bytes: number) => void;
   report: Report;
 };
 
@@ -58,7 +58,7 @@ export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string 
       case 'aborted':
         return;
       case 'too_large': {
-        deps.noteTooLarge(inbound, read.bytes);
+        deps.recordTooLarge(inbound, read.bytes);
         const answer = errorAnswer(413, 'body.too_large', 'The body is larger than this relay accepts');
         refuseBody(request, response, answer, correlationId);
         return done('rejected', answer, undefined, read.bytes);

@@ -16,9 +16,9 @@ export type IngestDeps = VerifyDeps &
   MakeDurableDeps & {
     findProject: (projectId: string, now: number) => ProjectLookup | Promise<ProjectLookup>;
     /** Writes a row that no answer waits for. */
-    note: (row: AuditRow) => void;
+    recordLater: (row: AuditRow) => void;
     /** Whether one more row of a request that is not authenticated may be written now. */
-    mayNoteRejection: (now: number) => boolean;
+    mayRecordRejection: (now: number) => boolean;
   };
 
 /** Steps 2 to 6 of the receiver in architecture.md. Never rejects for anything a sender or a store does. */
@@ -36,14 +36,14 @@ export async function ingest(deps: IngestDeps, request: InboundRequest): Promise
 
   const verdict = verify(deps, project, request);
   if (verdict.kind !== 'verified') {
-    if (deps.mayNoteRejection(request.receivedAt)) {
+    if (deps.mayRecordRejection(request.receivedAt)) {
       const webhook = {
         request,
         webhookId: identityOf(request, payloadSha256),
         eventType: null,
         payloadSha256,
       };
-      deps.note({
+      deps.recordLater({
         kind: 'webhook',
         log: { ...logRowOf(webhook, 'rejected'), reason: verdict.reason },
         payload: null,
@@ -70,10 +70,10 @@ export async function ingest(deps: IngestDeps, request: InboundRequest): Promise
     case 'seen':
       return answerSeen(deps, webhook, admission);
     case 'rate_limited':
-      if (admission.logRow) noteOutcome(deps, webhook, 'rate_limited', { reason: 'rate limit' });
+      if (admission.logRow) recordOutcomeLater(deps, webhook, 'rate_limited', { reason: 'rate limit' });
       return { kind: 'rate_limited', retryAfterMs: admission.retryAfterMs };
     case 'undecided':
-      noteOutcome(deps, webhook, 'failed_to_queue', {
+      recordOutcomeLater(deps, webhook, 'failed_to_queue', {
         reason: 'an earlier request with this id is still undecided',
         duplicateOf: admission.id,
       });
@@ -88,11 +88,14 @@ export async function ingest(deps: IngestDeps, request: InboundRequest): Promise
       if (outcome.kind === 'durable') {
         admission.settle('seen');
         if (!admission.known) return { kind: 'queued', id: admission.id };
-        noteOutcome(deps, webhook, 'duplicate', { duplicateOf: admission.id });
+        recordOutcomeLater(deps, webhook, 'duplicate', { duplicateOf: admission.id });
         return { kind: 'replayed', id: admission.id };
       }
       admission.settle('failed');
-      noteOutcome(deps, webhook, 'failed_to_queue', { reason: outcome.reason, duplicateOf: admission.id });
+      recordOutcomeLater(deps, webhook, 'failed_to_queue', {
+        reason: outcome.reason,
+        duplicateOf: admission.id,
+      });
       return {
         kind: 'unavailable',
         code: 'webhook.not_queued',
@@ -121,7 +124,7 @@ function answerSeen(
   seen: { id: string; sameBody: boolean; logRow: boolean },
 ): IngestResult {
   if (seen.sameBody || webhook.project.onConflict === 'duplicate') {
-    if (seen.logRow) noteOutcome(deps, webhook, 'duplicate', { duplicateOf: seen.id });
+    if (seen.logRow) recordOutcomeLater(deps, webhook, 'duplicate', { duplicateOf: seen.id });
     return { kind: 'replayed', id: seen.id };
   }
   if (seen.logRow) {
@@ -131,18 +134,18 @@ function answerSeen(
       reason: 'the same id came with another body',
       duplicateOf: seen.id,
     };
-    deps.note({ kind: 'webhook', log, payload: payloadRowOf(webhook) });
+    deps.recordLater({ kind: 'webhook', log, payload: payloadRowOf(webhook) });
   }
   return { kind: 'conflict', id: seen.id };
 }
 
-function noteOutcome(
+function recordOutcomeLater(
   deps: IngestDeps,
   webhook: VerifiedWebhook,
   status: 'duplicate' | 'rate_limited' | 'failed_to_queue',
   fields: { reason?: string; duplicateOf?: string },
 ): void {
-  deps.note({ kind: 'webhook', log: { ...logRowOf(webhook, status), ...fields }, payload: null });
+  deps.recordLater({ kind: 'webhook', log: { ...logRowOf(webhook, status), ...fields }, payload: null });
 }
 
 function identityOf(request: InboundRequest, payloadSha256: string): string {

@@ -4,7 +4,7 @@ import type pg from 'pg';
 export type LastSeen = ReadonlyMap<string, number>;
 
 /** Notes when projects last received something and when secrets last verified something; never moves a time back. */
-export async function noteLastSeen(
+export async function raiseLastSeen(
   pool: pg.Pool,
   seen: { projects: LastSeen; secrets: LastSeen },
 ): Promise<void> {

@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { bytesOf } from './row-bytes.ts';
 
-export type NotesOptions = {
+export type BackgroundRowsOptions = {
   /** Whether a store has taken the row. */
   record: (row: AuditRow) => Promise<boolean>;
-  /** Told of rows that were more than memory may hold, or that no store took before the end. */
+  /** Called with the number of rows beyond the bound of memory, or that no store took before `close`. */
   onLost: (rows: number) => void;
 };
 
@@ -16,12 +16,12 @@ const bytesAtOnce = 1 << 20;
 const retryAfterMs = 1_000;
 
 /**
- * Rows that nobody waits for. What no store takes at first is kept in memory, bounded, and goes a few rows at a time when one
- * does, so that after an outage rows that somebody waits for do not stand in line behind all that was noted meanwhile.
+ * Audit rows that no request waits for. Each is tried at once; a row that no store takes is kept in memory, within a bound, and
+ * retried in small batches, so that after an outage the backlog does not delay rows that a request waits for.
  */
-export class Notes {
-  readonly #options: NotesOptions;
-  /** Being tried for the first time. */
+export class BackgroundRows {
+  readonly #options: BackgroundRowsOptions;
+  /** First tries in flight. */
   readonly #fresh = new Set<Promise<void>>();
   #kept: AuditRow[] = [];
   #bytes = 0;
@@ -29,7 +29,7 @@ export class Notes {
   #retrying: Promise<void> | undefined;
   readonly #closing = new AbortController();
 
-  constructor(options: NotesOptions) {
+  constructor(options: BackgroundRowsOptions) {
     this.#options = options;
   }
 
@@ -41,7 +41,7 @@ export class Notes {
     this.#fresh.add(trying);
   }
 
-  /** Tries once more; what no store takes now is lost. */
+  /** Retries the kept rows once more, and drops those that no store takes. */
   async close(): Promise<void> {
     await Promise.all(this.#fresh);
     this.#closing.abort();
@@ -62,21 +62,22 @@ export class Notes {
   async #retry(): Promise<void> {
     while (this.#kept.length > 0) {
       await wait(retryAfterMs, undefined, { signal: this.#closing.signal }).catch(() => {});
-      while (this.#kept.length > 0 && (await this.#tookSome())) {
-        // As long as it goes on.
+      while (this.#kept.length > 0 && (await this.#retryBatch())) {
+        // Until a whole batch fails.
       }
-      if (this.#closing.signal.aborted) this.#giveUp();
+      if (this.#closing.signal.aborted) this.#dropKept();
       if (this.#lost > 0) this.#options.onLost(this.#lost);
       this.#lost = 0;
     }
     this.#retrying = undefined;
   }
 
-  async #tookSome(): Promise<boolean> {
-    const some = this.#take();
-    const taken = await Promise.all(some.map((row) => this.#options.record(row)));
-    // To the end: one that no store takes by itself is in nobody's way.
-    for (const [index, row] of some.entries()) if (!taken[index]) this.#keep(row);
+  /** Whether a store took at least one row. */
+  async #retryBatch(): Promise<boolean> {
+    const batch = this.#take();
+    const taken = await Promise.all(batch.map((row) => this.#options.record(row)));
+    // To the end of the line, so that a row that no store takes does not block the others.
+    for (const [index, row] of batch.entries()) if (!taken[index]) this.#keep(row);
     return taken.includes(true);
   }
 
@@ -92,7 +93,7 @@ export class Notes {
     return this.#kept.splice(0, count);
   }
 
-  #giveUp(): void {
+  #dropKept(): void {
     this.#lost += this.#kept.length;
     this.#kept = [];
     this.#bytes = 0;

@@ -3,12 +3,12 @@ import type { IngestDeps } from './ingest.ts';
 import { logRowOf } from './log-row.ts';
 
 /** The row of a body that was refused for its size. Its sender is unknown, so such rows are bounded like other rejections. */
-export function noteTooLarge(
-  deps: Pick<IngestDeps, 'note' | 'mayNoteRejection'>,
+export function recordTooLarge(
+  deps: Pick<IngestDeps, 'recordLater' | 'mayRecordRejection'>,
   request: Omit<InboundRequest, 'body'>,
   bytes: number,
 ): void {
-  if (!deps.mayNoteRejection(request.receivedAt)) return;
+  if (!deps.mayRecordRejection(request.receivedAt)) return;
   const webhookId = request.headers('x-webhook-id')?.slice(0, 255) ?? '';
   const webhook = {
     request: { ...request, body: Buffer.alloc(0) },
@@ -22,5 +22,5 @@ export function noteTooLarge(
     payloadSha256: null,
     payloadBytes: Math.min(bytes, 2 ** 31 - 1),
   };
-  deps.note({ kind: 'webhook', log, payload: null });
+  deps.recordLater({ kind: 'webhook', log, payload: null });
 }
