@@ -1,92 +1,100 @@
-// Dependencies point one way, packages are entered by their files, and names say something.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const root = fileURLToPath(new URL('../', import.meta.url));
-
-const stores = ['db', 'queue', 'cache', 'runtime', 'outbound'];
-const production = [...stores, 'audit', 'projects', 'flow', 'domain'];
-const forTests = ['services', 'testing'];
-
-/** Which of our packages each one may import. What stands on one level does not import its neighbours. */
-const mayImport: Record<string, readonly string[]> = {
-  domain: [],
-  flow: ['domain'],
-  ...Object.fromEntries(stores.map((name) => [name, ['flow', 'domain']])),
-  audit: [...stores, 'flow', 'domain'],
-  projects: [...stores, 'flow', 'domain'],
-  receiver: production,
-  worker: production,
-  cli: production,
-  services: production,
-  testing: [...production, 'services'],
-  e2e: [...production, ...forTests],
-};
+// Dependencies point one way and without circles, packages are entered by their files, and names and folders tell what
+// is inside.
+import { basename, dirname } from 'node:path';
+import { findCircles } from './structure/circles.ts';
+import { importableBy, partOf } from './structure/layers.ts';
+import { readSourceFiles, type Import, type SourceFile } from './structure/source-files.ts';
 
 /** All that the pure domain may use of the outside world. */
 const domainMayImport = ['zod', 'node:crypto', 'node:net', 'node:buffer'];
-const tellingNothing = /^(index|utils?|helpers?|common|types|misc|manager|service)\.ts$/;
+const tellsNothing = /^(index|utils?|helpers?|common|types|misc|manager|service)\.(tsx?|mjs)$/;
+const filesPerFolder = 12;
+/** Folders that hold one file for each thing of a kind, however many there are. */
+const mayBeLong = [
+  'tools/chaos',
+  'tools/services/src',
+  'packages/db/src/queries',
+  'packages/db/src/schema',
+  'apps/cli/src/commands',
+  'apps/worker/src/jobs',
+  'tools/chaos/rows',
+  'tools/bench/isolation',
+];
 
-const problems: string[] = [];
-for (const parent of ['apps', 'packages']) {
-  for (const name of readdirSync(join(root, parent))) checkPackage(`${parent}/${name}`, name);
-}
-checkPackage('tools/services', 'services');
+/** Parts whose circles stay until their rewrite (issue 12) lands. */
+const mayHaveCircles = ['apps/receiver/src/', 'apps/worker/src/'];
+
+const files = readSourceFiles(['apps', 'packages', 'tools']);
+const problems = [...files.flatMap(problemsOf), ...longFolders(), ...folderCircles()];
 for (const problem of problems) process.stdout.write(`${problem}\n`);
 if (problems.length > 0) process.exitCode = 1;
 
-function checkPackage(folder: string, name: string): void {
-  const allowed = mayImport[name];
-  if (!allowed) {
-    problems.push(`${folder}: give it its place among the dependencies in tools/check-structure.ts`);
-    return;
+function problemsOf(file: SourceFile): string[] {
+  const part = partOf(file.path);
+  const found = tellsNothing.test(basename(file.path)) ? ['name it after what it exports'] : [];
+  if (part !== undefined) {
+    const allowed = importableBy(part, file.isTest);
+    if (!allowed) found.push(`give ${part} its place among the dependencies in tools/structure/layers.ts`);
+    else found.push(...file.imports.flatMap((each) => problemOfImport(file, part, allowed, each) ?? []));
   }
-  for (const file of [...filesOf(`${folder}/src`), ...filesOf(`${folder}/test`)]) {
-    const isTest = file.endsWith('.test.ts') || file.startsWith(`${folder}/test/`);
-    if (tellingNothing.test(basename(file))) problems.push(`${file}: name it after what it exports`);
-    for (const specifier of importsOf(file)) {
-      const fault = specifier.startsWith('.')
-        ? leavesPackage(file, specifier, folder)
-        : notAllowed(specifier, name, isTest ? [...allowed, ...forTests] : allowed, isTest);
-      if (fault) problems.push(`${file}: ${fault}`);
-    }
-  }
+  return found.map((problem) => `${file.path}: ${problem}`);
 }
 
-function leavesPackage(file: string, specifier: string, folder: string): string | undefined {
-  const target = join(dirname(file), specifier);
-  return target.startsWith(`${folder}/`) ? undefined : `"${specifier}" reaches into another package`;
-}
-
-function notAllowed(
-  specifier: string,
-  name: string,
+function problemOfImport(
+  file: SourceFile,
+  part: string,
   allowed: readonly string[],
-  isTest: boolean,
+  { specifier, target }: Import,
 ): string | undefined {
-  const imported = /^@hqrelay\/([^/]+)/.exec(specifier)?.[1];
-  if (imported !== undefined) {
-    return imported === name || allowed.includes(imported)
+  const imported = target === undefined ? /^@hqrelay\/([^/]+)/.exec(specifier)?.[1] : partOf(target);
+  if (imported !== undefined && imported !== part) {
+    if (!allowed.includes(imported)) return `${part} may not import ${imported} ("${specifier}")`;
+    const isFolderOfTools = file.path.startsWith('tools/') && !file.path.startsWith('tools/services/');
+    return target === undefined || isFolderOfTools
       ? undefined
-      : `${name} may not import @hqrelay/${imported}`;
+      : `"${specifier}" reaches into another package`;
   }
-  return name === 'domain' && !isTest && !domainMayImport.includes(specifier)
+  if (target !== undefined && imported === undefined && part !== 'bootstrap') {
+    return target.startsWith('tools/') ? undefined : `"${specifier}" leaves the ${part} package`;
+  }
+  return part === 'domain' && !file.isTest && target === undefined && !domainMayImport.includes(specifier)
     ? `the domain is pure: it may not import ${specifier}`
     : undefined;
 }
 
-function importsOf(file: string): string[] {
-  const source = readFileSync(join(root, file), 'utf8');
-  const statements = source.matchAll(/^(?:import|export)\s(?:[\w$*{},\s]+\sfrom\s)?['"]([^'"]+)['"]/gm);
-  const calls = source.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g);
-  return [...statements, ...calls].map(([, specifier = '']) => specifier);
+function longFolders(): string[] {
+  const folders = grouped(({ path }) => dirname(path));
+  return [...folders]
+    .filter(([folder, inside]) => inside.length > filesPerFolder && !mayBeLong.includes(folder))
+    .map(
+      ([folder, inside]) =>
+        `${folder}: ${inside.length} files; make sub-folders named after the stages of the story`,
+    );
 }
 
-/** All TypeScript files below a folder, as paths from the root. */
-function filesOf(folder: string): string[] {
-  if (!statSync(join(root, folder), { throwIfNoEntry: false })) return [];
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+/** Within each part, the imports of its sub-folders, and of the files beside them, must not form a circle. */
+function folderCircles(): string[] {
+  const parts = grouped(({ path }) => /^[^/]+\/[^/]+\/(src\/)?/.exec(path)?.[0] ?? '');
+  return [...parts].flatMap(([base, inside]) => {
+    if (mayHaveCircles.includes(base)) return [];
+    const nodeOf = (path: string) => path.slice(base.length).split('/')[0] ?? '';
+    const graph = new Map<string, Set<string>>();
+    for (const { path, imports } of inside) {
+      const node = nodeOf(path);
+      const targets = imports
+        .filter(({ target, isTypeOnly }) => target?.startsWith(base) && !isTypeOnly)
+        .map(({ target = '' }) => nodeOf(target));
+      graph.set(node, new Set([...(graph.get(node) ?? []), ...targets.filter((target) => target !== node)]));
+    }
+    return findCircles(graph).map((circle) => `${base}: a circle of imports, ${circle.join(' → ')}`);
+  });
+}
+
+/** The source files without tests, by a key of theirs. */
+function grouped(keyOf: (file: SourceFile) => string): Map<string, SourceFile[]> {
+  const groups = new Map<string, SourceFile[]>();
+  for (const file of files.filter(({ isTest }) => !isTest)) {
+    groups.set(keyOf(file), [...(groups.get(keyOf(file)) ?? []), file]);
+  }
+  return groups;
 }
