@@ -12,7 +12,7 @@ export type Guard = {
 };
 
 const makeDurable = 'apps/receiver/dist/ingest/make-durable.js';
-const ifBrokerIsAway = 'if (!deps.publisher.isOpen) {';
+const ifBrokerIsAway = 'if (!deps.publisher.health.isUp) {';
 
 export const guards: readonly Guard[] = [
   {

@@ -33,7 +33,7 @@ async function publish(projectId: string, id: string, endpointIds: string[]): Pr
   const connection = new BrokerConnection({ urls, name: 'test', onChange: () => {} });
   const publisher = new Publisher({ name: 'test', connection, confirmTimeoutMs: 5_000, inFlightMax: 10 });
   connection.start();
-  await waitFor('the connection', () => publisher.isOpen);
+  await waitFor('the connection', () => publisher.health.isUp);
   const envelope = { v: 1 as const, id, projectId, eventType: null, correlationId: 'test', endpointIds };
   const body = encodeMessage({ envelope: { ...envelope, headers: [] }, body: Buffer.from('{"a":1}') });
   const target = { exchange: workExchange, routingKey: 'hqrelay.webhooks' };

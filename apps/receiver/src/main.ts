@@ -103,29 +103,11 @@ const deps: IngestDeps = {
 };
 
 const health = {
-  dependencies: [
-    {
-      name: 'postgres' as const,
-      state: () => postgres.state,
-      get detail() {
-        return postgres.detail;
-      },
-    },
-    {
-      name: 'redis' as const,
-      state: () => cache.state,
-      get detail() {
-        return cache.detail;
-      },
-    },
-    {
-      name: 'rabbitmq' as const,
-      state: () => (broker.state === 'blocked' ? ('down' as const) : broker.state),
-      get detail() {
-        return broker.detail;
-      },
-    },
-  ],
+  dependencies: {
+    postgres: () => postgres.health,
+    redis: () => cache.health,
+    rabbitmq: () => broker.health,
+  },
   // Either store can make a webhook durable; without both nothing can be accepted.
   isReady: (states: { postgres?: string; rabbitmq?: string }) =>
     states.postgres === 'up' || states.rabbitmq === 'up',

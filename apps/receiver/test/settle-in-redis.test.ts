@@ -10,7 +10,7 @@ let cache: Cache;
 beforeAll(async () => {
   cache = new Cache({ url: inject('run').redis, name: 'test', onChange: () => {} });
   cache.start();
-  await waitFor('Redis', () => cache.isUp);
+  await waitFor('Redis', () => cache.health.isUp);
 });
 
 afterAll(() => cache.close());
@@ -35,11 +35,11 @@ describe('what became of a reservation while Redis was away', () => {
     await admit(cache, first);
 
     cache.redis.disconnect();
-    await waitFor('Redis to be gone', () => !cache.isConnected);
+    await waitFor('Redis to be down', () => cache.health.state === 'down');
     const settled = settleInRedis(cache, first, end);
     await new Promise((resolve) => setTimeout(resolve, 50));
     cache.start();
-    await waitFor('Redis', () => cache.isConnected);
+    await waitFor('Redis', () => cache.health.isUp);
 
     await settled;
     expect(await admit(cache, request(`evt_${end}`))).toMatchObject({ ...expected, id: first.id });

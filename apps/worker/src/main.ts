@@ -204,30 +204,19 @@ warnAtStart(
 const app = express();
 app.use(
   createHealthRouter({
-    dependencies: [
-      {
-        name: 'postgres',
-        state: () => postgres.state,
-        get detail() {
-          return postgres.detail;
-        },
-      },
-      {
-        name: 'redis',
-        state: () => cache.state,
-        get detail() {
-          return cache.detail;
-        },
-      },
-      {
-        name: 'rabbitmq',
-        state: () =>
-          consumers.every((each) => each.isConsuming) && publishing.state === 'up' ? 'up' : 'down',
-        get detail() {
-          return consuming.detail ?? publishing.detail;
-        },
-      },
-    ],
+    dependencies: {
+      postgres: () => postgres.health,
+      redis: () => cache.health,
+      rabbitmq: () =>
+        consumers.every((each) => each.isConsuming)
+          ? publishing.health
+          : {
+              state: 'down',
+              detail: consuming.health.detail ?? 'a queue is not consumed',
+              since: consuming.health.since,
+              isUp: false,
+            },
+    },
     isReady: (states) => states.rabbitmq === 'up',
     isDraining: () => shutdown.isDraining(),
     registry,

@@ -68,7 +68,7 @@ describe('dead letters in the queue', () => {
     const dying = createStoreDeadLetters({
       ...world.storeDeadLettersDeps,
       connection: {
-        state: 'up',
+        health: world.publishing.health,
         pullBatches: (queue, limits, handle) =>
           world.publishing.pullBatches(queue, limits, async (contents) => {
             await handle(contents);

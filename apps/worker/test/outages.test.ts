@@ -34,7 +34,7 @@ const drainAudit = () =>
 async function withoutPostgres(work: () => Promise<void>): Promise<void> {
   await world.servers.postgres!.stop();
   try {
-    await waitFor('the worker to notice', () => !world.postgres.isUp);
+    await waitFor('the worker to notice', () => !world.postgres.health.isUp);
     await work();
   } finally {
     await world.servers.postgres!.start();

@@ -17,7 +17,7 @@ export async function publishWebhooks(
   const connection = new BrokerConnection({ urls: [rabbitmqUrl], name: 'test', onChange: () => {} });
   const publisher = new Publisher({ name: 'test', connection, confirmTimeoutMs: 30_000, inFlightMax: 5_000 });
   connection.start();
-  await waitFor('the connection', () => publisher.isOpen);
+  await waitFor('the connection', () => publisher.health.isUp);
   const ids = Array.from({ length: count }, () => newId());
   const body = Buffer.alloc(bytes, 'x');
   const publish = async (id: string, number: number) => {

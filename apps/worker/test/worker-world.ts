@@ -160,7 +160,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
   const waitUntilUp = () =>
     waitFor(
       'the worker to be up',
-      () => postgres.isUp && publisher.isOpen && consumers.every((each) => each.isConsuming),
+      () => postgres.health.isUp && publisher.health.isUp && consumers.every((each) => each.isConsuming),
       { timeoutMs: 30_000 },
     );
   await waitUntilUp();

@@ -80,7 +80,7 @@ export class AuditRecorder {
   /** Undefined when Postgres did not answer in time. It may have committed all the same: a row written twice stays one row. */
   async #store(rows: readonly AuditRow[]): Promise<RecordOutcome[] | undefined> {
     const { postgres } = this.#options;
-    if (!postgres.isUp) return undefined;
+    if (!postgres.health.isUp) return undefined;
     // A missing or different schema: the rows are spilled, and the worker's drain of the spill reports the error.
     const stored = await postgres
       .tryWithin(commitTimeoutMs, (pool) => storeRows(pool, rows))

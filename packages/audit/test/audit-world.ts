@@ -43,7 +43,7 @@ export async function startAuditWorld(options: { diskMib?: number } = {}) {
   postgres.pool.on('acquire', () => (observed.statements += 1));
   connection.start();
   await postgres.start();
-  await waitFor('the stores', () => postgres.isUp && publisher.isOpen);
+  await waitFor('the stores', () => postgres.health.isUp && publisher.health.isUp);
 
   return {
     ...world,
@@ -73,7 +73,7 @@ export async function startAuditWorld(options: { diskMib?: number } = {}) {
       return counts[0]?.count ?? 0;
     },
     waitUntilPostgresIs: (state: 'up' | 'down') =>
-      waitFor(`Postgres to be ${state}`, () => postgres.state === state, { timeoutMs: 20_000 }),
+      waitFor(`Postgres to be ${state}`, () => postgres.health.state === state, { timeoutMs: 20_000 }),
     async close() {
       await Promise.all([connection.stop(), postgres.close()]);
       await world.close();

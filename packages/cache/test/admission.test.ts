@@ -17,7 +17,7 @@ let projectId: string;
 beforeAll(async () => {
   cache = new Cache({ url: inject('run').redis, name: 'test', onChange: () => {} });
   cache.start();
-  await waitFor('Redis', () => cache.isUp);
+  await waitFor('Redis', () => cache.health.isUp);
 });
 
 afterAll(() => cache.close());

@@ -1,3 +1,4 @@
+import { HealthTracker, type OnHealthChange, type StoreHealth } from '@hqrelay/flow/store-health';
 import { withTimeout } from '@hqrelay/flow/with-timeout';
 import pg from 'pg';
 
@@ -6,8 +7,7 @@ export type PostgresOptions = {
   applicationName: string;
   /** Connections in the pool. */
   max: number;
-  /** Told when the state changes, with the reason when it went down. */
-  onChange: (state: 'up' | 'down', reason?: string) => void;
+  onChange: OnHealthChange;
 };
 
 /** How long any one query may take before its connection is given up. */
@@ -21,16 +21,12 @@ const pingEveryMs = 1_000;
  */
 export class Postgres {
   readonly pool: pg.Pool;
-  #state: 'starting' | 'up' | 'down' = 'starting';
-  #detail: string | undefined;
-  /** ms since epoch. */
-  #downSince = 0;
+  readonly #health: HealthTracker;
   readonly #awaitingIt: (() => void)[] = [];
   #pinging: NodeJS.Timeout | undefined;
-  readonly #onChange: PostgresOptions['onChange'];
 
   constructor(options: PostgresOptions) {
-    this.#onChange = options.onChange;
+    this.#health = new HealthTracker(options.onChange);
     this.pool = new pg.Pool({
       connectionString: options.url,
       application_name: options.applicationName,
@@ -56,26 +52,13 @@ export class Postgres {
     again();
   }
 
-  get state(): 'starting' | 'up' | 'down' {
-    return this.#state;
-  }
-
-  get detail(): string | undefined {
-    return this.#detail;
-  }
-
-  get isUp(): boolean {
-    return this.#state === 'up';
+  get health(): StoreHealth {
+    return this.#health;
   }
 
   /** For callers that saw a connection fail: everybody goes the other way until a ping succeeds. */
   markDown(error: unknown): void {
-    const reason = error instanceof Error ? error.message || error.name : String(error);
-    this.#detail = reason;
-    if (this.#state === 'down') return;
-    this.#state = 'down';
-    this.#downSince = Date.now();
-    this.#onChange('down', reason);
+    this.#health.change('down', error instanceof Error ? error.message || error.name : String(error));
   }
 
   /**
@@ -86,7 +69,7 @@ export class Postgres {
     timeoutMs: number,
     query: (pool: pg.Pool) => Promise<T>,
   ): Promise<{ value: T } | undefined> {
-    if (this.#state === 'down') return undefined;
+    if (this.#health.state === 'down') return undefined;
     try {
       const work = query(this.pool);
       return { value: await withTimeout(work, timeoutMs, `Postgres did not answer within ${timeoutMs} ms`) };
@@ -102,8 +85,8 @@ export class Postgres {
    * by then; in an outage nobody waits.
    */
   async isBackWithin(patienceMs: number): Promise<boolean> {
-    if (this.#state !== 'down') return true;
-    const leftMs = this.#downSince + patienceMs - Date.now();
+    if (this.#health.state !== 'down') return true;
+    const leftMs = this.#health.since + patienceMs - Date.now();
     if (leftMs <= 0) return false;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, leftMs);
@@ -112,7 +95,7 @@ export class Postgres {
         resolve();
       });
     });
-    return this.isUp;
+    return this.#health.isUp;
   }
 
   async close(): Promise<void> {
@@ -127,11 +110,8 @@ export class Postgres {
         text: 'select 1 from webhook_logs limit 0',
         query_timeout: 2_000,
       } as pg.QueryConfig);
-      this.#detail = undefined;
-      if (this.#state === 'up') return;
-      this.#state = 'up';
+      this.#health.change('up');
       for (const tell of this.#awaitingIt.splice(0)) tell();
-      this.#onChange('up');
     } catch (error) {
       const missing = error instanceof pg.DatabaseError && error.code === '42P01';
       this.markDown(missing ? new Error('the schema is missing: run npm run migrate') : error);

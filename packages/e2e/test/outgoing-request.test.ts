@@ -55,7 +55,7 @@ it('puts a credential back for the endpoint that asked for it, and stores and qu
   const connection = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });
   const publisher = new Publisher({ name: 'test', connection, confirmTimeoutMs: 5_000, inFlightMax: 10 });
   connection.start();
-  await waitFor('the connection', () => publisher.isOpen);
+  await waitFor('the connection', () => publisher.health.isUp);
   const queued: Buffer[] = [];
   await connection.pull('hqrelay.webhooks', async (content) => void queued.push(content));
   expect(queued).toHaveLength(1);

@@ -41,7 +41,7 @@ it(
   async () => {
     const isReady = async () => {
       const response = await fetch(`${receiver.url}/health/ready`);
-      return ((await response.json()) as { status: string }).status === 'ready' && connection.state === 'up';
+      return ((await response.json()) as { status: string }).status === 'ready' && connection.health.isUp;
     };
     await waitFor('the connections', isReady, { timeoutMs: 30_000 });
     const broker = world.servers.rabbitmq!;

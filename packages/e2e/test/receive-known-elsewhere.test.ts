@@ -110,7 +110,7 @@ it('a webhook that is taken over owes the endpoints it owed at first', async () 
   const owed: string[][] = [];
   const broker = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });
   broker.start();
-  await waitFor('RabbitMQ', () => broker.state === 'up');
+  await waitFor('RabbitMQ', () => broker.health.isUp);
   await broker.pull('hqrelay.webhooks', async (content) => {
     const decoded = decodeMessage(content);
     if (decoded.kind === 'unreadable') throw new Error(decoded.reason);

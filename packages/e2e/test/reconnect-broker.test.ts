@@ -61,7 +61,7 @@ describe('a connection to the broker', () => {
 
   afterEach(() => connection.stop());
 
-  const up = () => waitFor('the connection', () => connection.state === 'up');
+  const up = () => waitFor('the connection', () => connection.health.isUp);
 
   it('opens a channel again that died alone, and no other', async () => {
     connection.start();
@@ -105,9 +105,9 @@ describe('a connection to the broker', () => {
     await broker.kill();
     await waitFor(
       'the loss',
-      () => connection.state === 'down' && one.lostCount === 1 && other.lostCount === 1,
+      () => connection.health.state === 'down' && one.lostCount === 1 && other.lostCount === 1,
     );
-    expect(connection.detail).toBeTruthy();
+    expect(connection.health.detail).toBeTruthy();
     await broker.start();
     await up();
     for (const user of [one, other]) await user.channels.at(-1)?.checkQueue(auditQueue);

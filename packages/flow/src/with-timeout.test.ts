@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 import { withTimeout } from './with-timeout.ts';
 
@@ -16,4 +19,29 @@ it('work that outlasts the deadline rejects with the given message, and its late
   const work = new Promise<never>((_, reject) => (fail = reject));
   await expect(withTimeout(work, 1, 'too late')).rejects.toThrow('too late');
   fail(new Error('refused'));
+});
+
+it('an answer that arrives in time counts, though this process is too busy to read it before the deadline', async () => {
+  const echo = new Worker(
+    `const { createServer } = require('node:net');
+     const { parentPort } = require('node:worker_threads');
+     const server = createServer((socket) => socket.pipe(socket));
+     server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
+    { eval: true },
+  );
+  try {
+    const [port] = (await once(echo, 'message')) as [number];
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    for (let round = 0; round < 10; round += 1) {
+      socket.write('ping');
+      const answer = withTimeout(once(socket, 'data'), 20, 'too late');
+      await new Promise(setImmediate);
+      for (const busyUntil = performance.now() + 60; performance.now() < busyUntil;);
+      expect(String((await answer)[0])).toBe('ping');
+    }
+    socket.destroy();
+  } finally {
+    await echo.terminate();
+  }
 });

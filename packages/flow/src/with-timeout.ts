@@ -1,18 +1,22 @@
 /**
- * The result of `work`, or a rejection with `new Error(message)` when it takes longer than `timeoutMs`. The work itself goes on:
- * it is not cancelled, and a rejection that comes after the deadline is ignored.
+ * The result of `work`, or a rejection with `new Error(message)` when it takes longer than `timeoutMs`. The work is not
+ * cancelled, and a rejection after the deadline is ignored.
+ *
+ * After a long turn of the event loop Node runs timers before it reads sockets, so an answer that arrived in time may
+ * still be unread at the deadline. Two more turns read it first: a slow process does not take a store for a slow one.
  */
 export async function withTimeout<T>(work: Promise<T>, timeoutMs: number, message: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(message)), timeoutMs);
+    const giveUp = () => reject(new Error(message));
+    timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), timeoutMs);
   });
   try {
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
     work.catch(() => {
-      // Rejected after the deadline: the caller was told of the timeout.
+      // Rejected after the deadline: the caller already has the timeout.
     });
   }
 }

@@ -52,7 +52,7 @@ beforeEach(async () => {
   });
   cache = new Cache({ url: world.redisUrl, name: 'test', onChange: () => {} });
   cache.start();
-  await waitFor('Redis', () => cache.isUp);
+  await waitFor('Redis', () => cache.health.isUp);
   directory = new ProjectDirectory({ cache, postgres, ttlSeconds: 300 });
 });
 

@@ -1,3 +1,4 @@
+import { HealthTracker, type OnHealthChange, type StoreHealth } from '@hqrelay/flow/store-health';
 import { withTimeout } from '@hqrelay/flow/with-timeout';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connect, type Channel, type ChannelModel, type GetMessage } from 'amqplib';
@@ -15,14 +16,12 @@ export type ChannelUser = {
   close?(): Promise<void>;
 };
 
-export type BrokerState = 'starting' | 'up' | 'blocked' | 'down';
-
 export type BrokerConnectionOptions = {
   /** Tried in turn. */
   urls: readonly string[];
   /** Shown in the broker's own list of connections. */
   name: string;
-  onChange: (state: BrokerState, reason?: string) => void;
+  onChange: OnHealthChange;
 };
 
 const handshakeTimeoutMs = 5_000;
@@ -47,8 +46,7 @@ export class BrokerConnection {
   readonly #options: BrokerConnectionOptions;
   readonly #users: ChannelUser[] = [];
   readonly #channels = new Set<Channel>();
-  #state: BrokerState = 'starting';
-  #detail: string | undefined;
+  readonly #health: HealthTracker;
   #model: ChannelModel | undefined;
   #stopped = false;
   #tries = 0;
@@ -56,15 +54,11 @@ export class BrokerConnection {
 
   constructor(options: BrokerConnectionOptions) {
     this.#options = options;
+    this.#health = new HealthTracker(options.onChange);
   }
 
-  get state(): BrokerState {
-    return this.#state;
-  }
-
-  /** Why it is not up. */
-  get detail(): string | undefined {
-    return this.#detail;
+  get health(): StoreHealth {
+    return this.#health;
   }
 
   use(user: ChannelUser): void {
@@ -168,8 +162,11 @@ export class BrokerConnection {
         closed ??= error ?? new Error('closed by the broker');
         this.#lost(opened, closed);
       });
-      model.on('blocked', (reason: string) => this.#model === opened && this.#change('blocked', reason));
-      model.on('unblocked', () => this.#model === opened && this.#change('up'));
+      model.on(
+        'blocked',
+        (reason: string) => this.#model === opened && this.#health.change('blocked', reason),
+      );
+      model.on('unblocked', () => this.#model === opened && this.#health.change('up'));
       corkWrites(model);
       await within(
         setUpTimeoutMs,
@@ -178,7 +175,7 @@ export class BrokerConnection {
       if (this.#stopped) return destroy(model);
       this.#model = model;
       this.#tries = 0;
-      this.#change('up');
+      this.#health.change('up');
     } catch (error) {
       if (model) destroy(model);
       this.#retry(error);
@@ -200,7 +197,7 @@ export class BrokerConnection {
   async #openChannel(user: ChannelUser, model: ChannelModel): Promise<void> {
     const channel = await user.open(model);
     this.#channels.add(channel);
-    channel.on('error', (error: Error) => (this.#detail = error.message));
+    channel.on('error', (error: Error) => this.#health.change(this.#health.state, error.message));
     channel.once('close', () => {
       this.#channels.delete(channel);
       user.lost();
@@ -227,17 +224,10 @@ export class BrokerConnection {
 
   #retry(error: unknown): void {
     if (this.#stopped) return;
-    this.#change('down', error instanceof Error ? error.message : String(error));
+    this.#health.change('down', error instanceof Error ? error.message : String(error));
     const ceilingMs = Math.min(firstRetryMs * 2 ** Math.min(this.#tries, 10), longestRetryMs);
     this.#tries += 1;
     this.#timer = setTimeout(() => void this.#connect(), ceilingMs * (0.5 + Math.random() / 2));
-  }
-
-  #change(state: BrokerState, reason?: string): void {
-    this.#detail = reason;
-    if (this.#state === state) return;
-    this.#state = state;
-    this.#options.onChange(state, reason);
   }
 }
 

@@ -1,4 +1,5 @@
 import { Circuit } from '@hqrelay/flow/circuit';
+import type { StoreHealth } from '@hqrelay/flow/store-health';
 import type { Channel, ChannelModel, ConfirmChannel, Message as AmqpMessage } from 'amqplib';
 import type { BrokerConnection, ChannelUser } from './connection.ts';
 
@@ -41,6 +42,8 @@ export class Publisher implements ChannelUser {
   #lastId = 0;
   /** Nothing has been confirmed on this channel yet. */
   #unproven = true;
+  /** The last confirm, or the opening of the channel; ms since epoch. */
+  #confirmedAt = Date.now();
   readonly #circuit = new Circuit({ firstOpenMs: 500, longestOpenMs: 5_000, trialMs: 5_000 });
 
   constructor(options: PublisherOptions) {
@@ -50,16 +53,20 @@ export class Publisher implements ChannelUser {
   }
 
   /**
-   * Whether to publish rather than go another way. A broker that has just started takes connections half a second before its
+   * `up` when a publish is worth trying now. A broker that has just started takes connections half a second before its
    * queues have a leader, and confirms nothing meanwhile: so at first one publish is the trial, and others need not wait with it.
    */
-  get isOpen(): boolean {
-    if (this.#unproven && this.#pending.size > 0) return false;
-    return (
-      this.#channel !== undefined &&
-      this.#options.connection.state === 'up' &&
-      this.#circuit.wouldAllow(Date.now())
-    );
+  get health(): StoreHealth {
+    const { health } = this.#options.connection;
+    if (!health.isUp) return health;
+    if (!this.#channel) return this.#blocked('the channel is closed');
+    if (this.#unproven && this.#pending.size > 0) return this.#blocked('nothing is confirmed yet');
+    if (!this.#circuit.wouldAllow(Date.now())) return this.#blocked('confirms do not come in time');
+    return health;
+  }
+
+  #blocked(detail: string): StoreHealth {
+    return { state: 'blocked', detail, since: this.#confirmedAt, isUp: false };
   }
 
   async open(model: ChannelModel): Promise<Channel> {
@@ -70,6 +77,7 @@ export class Publisher implements ChannelUser {
     });
     this.#channel = channel;
     this.#unproven = true;
+    this.#confirmedAt = Date.now();
     this.#circuit.succeeded();
     return channel;
   }
@@ -117,7 +125,7 @@ export class Publisher implements ChannelUser {
 
   #refusal(channel: ConfirmChannel | undefined): PublishFailure | undefined {
     if (!channel) return 'disconnected';
-    if (this.#options.connection.state === 'blocked') return 'blocked';
+    if (this.#options.connection.health.state === 'blocked') return 'blocked';
     if (this.#pending.size >= this.#options.inFlightMax) return 'overloaded';
     if (!this.#circuit.allows(Date.now())) return 'circuit_open';
     return undefined;
@@ -132,6 +140,7 @@ export class Publisher implements ChannelUser {
     }
     this.#circuit.succeeded();
     this.#unproven = false;
+    this.#confirmedAt = Date.now();
     return returned ? { kind: 'failed', reason: 'returned', maybeStored: false } : { kind: 'confirmed' };
   }
 }

@@ -25,7 +25,7 @@ beforeAll(async () => {
     inFlightMax: 5_000,
   });
   publishing.start();
-  await waitFor('the connection', () => publishing.state === 'up');
+  await waitFor('the connection', () => publishing.health.isUp);
 });
 
 afterAll(async () => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
     inFlightMax: 100,
   });
   publishing.start();
-  await waitFor('the connection', () => publisher.isOpen);
+  await waitFor('the connection', () => publisher.health.isUp);
 });
 
 afterAll(async () => {

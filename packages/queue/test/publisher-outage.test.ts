@@ -57,7 +57,9 @@ function publish(text: string, bytes = 20): Promise<PublishResult> {
 }
 
 function waitUntilUp(): Promise<unknown> {
-  return waitFor('the connections', () => publisher.isOpen && consumer.isConsuming, { timeoutMs: 30_000 });
+  return waitFor('the connections', () => publisher.health.isUp && consumer.isConsuming, {
+    timeoutMs: 30_000,
+  });
 }
 
 /** Past a circuit that lets one through at a time. */
@@ -92,7 +94,7 @@ describe('while the broker does not answer', () => {
       expect(tookMs).toBeGreaterThanOrEqual(confirmTimeoutMs - 5);
       expect(tookMs).toBeLessThan(confirmTimeoutMs + 500);
 
-      expect(publisher.isOpen).toBe(false);
+      expect(publisher.health.isUp).toBe(false);
       const refusedAt = performance.now();
       expect(await publish('refused')).toEqual({
         kind: 'failed',
@@ -105,7 +107,7 @@ describe('while the broker does not answer', () => {
     }
     await waitUntilConfirmed('thawed');
     await waitUntilReceived('thawed');
-    expect(publisher.isOpen).toBe(true);
+    expect(publisher.health.isUp).toBe(true);
   });
 });
 
@@ -116,16 +118,16 @@ describe('while an alarm of the broker blocks publishing', () => {
       // The broker says so at the first publish after it.
       const first = await publish('alarm');
       expect(first).toMatchObject({ kind: 'failed', maybeStored: true });
-      await waitFor('the connection to be blocked', () => connection.state === 'blocked');
+      await waitFor('the connection to be blocked', () => connection.health.state === 'blocked');
       const refusedAt = performance.now();
       expect(await publish('refused')).toEqual({ kind: 'failed', reason: 'blocked', maybeStored: false });
       expect(performance.now() - refusedAt).toBeLessThan(50);
-      expect(publisher.isOpen).toBe(false);
+      expect(publisher.health.isUp).toBe(false);
       expect(consumer.isConsuming).toBe(true);
     } finally {
       await rabbitmqctl('set_vm_memory_high_watermark', '0.4');
     }
-    await waitFor('the connection to be unblocked', () => connection.state === 'up');
+    await waitFor('the connection to be unblocked', () => connection.health.isUp);
     await waitUntilConfirmed('unblocked');
     await waitUntilReceived('unblocked');
   });
@@ -141,7 +143,10 @@ describe('when the broker is killed', () => {
       if (result.kind === 'failed') expect(['channel_closed', 'timed_out']).toContain(result.reason);
       if (result.kind === 'failed') expect(result.maybeStored).toBe(true);
     }
-    await waitFor('the connection to be down', () => connection.state === 'down' && !consumer.isConsuming);
+    await waitFor(
+      'the connection to be down',
+      () => connection.health.state === 'down' && !consumer.isConsuming,
+    );
     expect(await publish('down')).toMatchObject({ kind: 'failed', reason: 'disconnected' });
 
     await broker.start();

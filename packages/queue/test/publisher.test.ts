@@ -36,25 +36,25 @@ async function taken(): Promise<string[]> {
 
 async function expectTrial(): Promise<void> {
   const trial = publisher.publish(publication);
-  expect(publisher.isOpen).toBe(false);
+  expect(publisher.health.isUp).toBe(false);
   // Whoever has no other way waits with it.
   const beside = publisher.publish(publication);
   expect(await Promise.all([trial, beside])).toEqual([{ kind: 'confirmed' }, { kind: 'confirmed' }]);
   const next = publisher.publish(publication);
-  expect(publisher.isOpen).toBe(true);
+  expect(publisher.health.isUp).toBe(true);
   await next;
 }
 
 describe('a publish', () => {
   it('without a connection fails at once', async () => {
-    expect(publisher.isOpen).toBe(false);
+    expect(publisher.health.isUp).toBe(false);
     expect(await publisher.publish(publication)).toEqual({
       kind: 'failed',
       reason: 'disconnected',
       maybeStored: false,
     });
     connection.start();
-    await waitFor('the connection', () => publisher.isOpen && narrow.isOpen);
+    await waitFor('the connection', () => publisher.health.isUp && narrow.health.isUp);
   });
 
   it('is the trial of a new channel: until the first confirm others go another way', async () => {
@@ -112,8 +112,8 @@ describe('a publish', () => {
     for (const result of results) {
       expect(result).toMatchObject({ kind: 'failed', reason: 'channel_closed', maybeStored: true });
     }
-    await waitFor('the channel to be open again', () => publisher.isOpen);
+    await waitFor('the channel to be open again', () => publisher.health.isUp);
     await expectTrial();
-    expect(connection.state).toBe('up');
+    expect(connection.health.state).toBe('up');
   });
 });

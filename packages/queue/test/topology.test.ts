@@ -47,11 +47,11 @@ describe('the topology', () => {
     });
     connection.start();
     try {
-      await waitFor('the reason', () => connection.state === 'down');
-      expect(connection.detail).toContain('hqrelay.retries');
-      expect(connection.detail).toContain('inequivalent arg');
+      await waitFor('the reason', () => connection.health.state === 'down');
+      expect(connection.health.detail).toContain('hqrelay.retries');
+      expect(connection.health.detail).toContain('inequivalent arg');
       await channel.deleteQueue('hqrelay.retries');
-      await waitFor('the connection', () => connection.state === 'up');
+      await waitFor('the connection', () => connection.health.isUp);
     } finally {
       await connection.stop();
     }

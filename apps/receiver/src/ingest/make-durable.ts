@@ -56,7 +56,7 @@ export async function makeDurable(
     message: message(true),
   });
 
-  if (!deps.publisher.isOpen) {
+  if (!deps.publisher.health.isUp) {
     const recorded = await deps.recorder.record({
       kind: 'webhook',
       log,

@@ -113,7 +113,7 @@ async function admitByRedisAlone(
   claim: Claim,
 ): Promise<AdmitOutcome | Pending | undefined> {
   const giveUpAt = performance.now() + waitForRedisMs;
-  while (!deps.postgres.isUp && deps.cache.isConnected && performance.now() < giveUpAt) {
+  while (!deps.postgres.health.isUp && deps.cache.health.state !== 'down' && performance.now() < giveUpAt) {
     await new Promise((resolve) => setTimeout(resolve, longestPollMs));
     const outcome = await admitByRedis(deps, webhook, claim);
     if (outcome) return outcome;

@@ -12,7 +12,7 @@ const batch = 500;
  */
 export async function drainOutbox(deps: DrainOutboxDeps, stopping?: AbortSignal): Promise<number> {
   let total = 0;
-  while (!stopping?.aborted && deps.postgres.isUp && deps.publisher.isOpen) {
+  while (!stopping?.aborted && deps.postgres.health.isUp && deps.publisher.health.isUp) {
     const left = await drain(deps.postgres.pool, batch, async ({ exchange, routingKey, message }) => {
       const result = await deps.publisher.publish({ exchange, routingKey, body: message });
       return result.kind === 'confirmed';

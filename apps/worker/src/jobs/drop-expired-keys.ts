@@ -6,7 +6,7 @@ const batch = 5_000;
 /** Forgets ids that were claimed in Postgres and whose window is over. Returns how many. */
 export async function dropExpiredKeys(deps: { postgres: Postgres }): Promise<number> {
   let total = 0;
-  while (deps.postgres.isUp) {
+  while (deps.postgres.health.isUp) {
     const dropped = await drop(deps.postgres.pool, batch);
     total += dropped;
     if (dropped < batch) break;

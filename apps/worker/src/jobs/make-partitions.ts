@@ -5,7 +5,7 @@ const monthsAhead = 3;
 
 /** Makes this month's partitions and the next three's where they are missing. Returns how many it made. */
 export async function makePartitions(deps: { postgres: Postgres; now: () => number }): Promise<number> {
-  if (!deps.postgres.isUp) return 0;
+  if (!deps.postgres.health.isUp) return 0;
   let made = 0;
   for (let months = 0; months <= monthsAhead; months += 1) {
     const month = new Date(deps.now());

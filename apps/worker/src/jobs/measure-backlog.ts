@@ -38,9 +38,9 @@ export type MeasureBacklogDeps = {
 };
 
 export async function measureBacklog({ postgres, connection, gauges }: MeasureBacklogDeps): Promise<void> {
-  const depths = connection.state === 'up' ? await connection.queueDepths(queues) : undefined;
+  const depths = connection.health.isUp ? await connection.queueDepths(queues) : undefined;
   for (const [queue, depth] of depths ?? []) gauges.queueDepth.set({ queue }, depth);
-  if (!postgres.isUp) return;
+  if (!postgres.health.isUp) return;
   const held = await countHeld(postgres.pool);
   for (const reason of holdReasons) gauges.held.set({ reason }, held.get(reason) ?? 0);
   gauges.outboxDepth.set(await countOutbox(postgres.pool));

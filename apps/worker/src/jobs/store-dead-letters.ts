@@ -9,7 +9,7 @@ import { fateOf, type Fate } from '../outgoing/dead-letter.ts';
 
 export type StoreDeadLettersDeps = {
   postgres: Postgres;
-  connection: Pick<BrokerConnection, 'state' | 'pullBatches'>;
+  connection: Pick<BrokerConnection, 'health' | 'pullBatches'>;
   publisher: Publisher;
   logger: Pick<Logger, 'warn' | 'error'>;
   now: () => number;
@@ -33,7 +33,8 @@ export function createStoreDeadLetters(
   const { postgres, connection, publisher, now } = deps;
   let restsUntil = 0;
   return async (stopping) => {
-    if (!postgres.isUp || connection.state !== 'up' || !publisher.isOpen || now() < restsUntil) return 0;
+    if (!postgres.health.isUp || !connection.health.isUp || !publisher.health.isUp || now() < restsUntil)
+      return 0;
     let refusedSome = false;
     const taken = await connection.pullBatches(deadLetterQueue, { ...limits, stopping }, async (contents) => {
       const fates = contents.map(fateOf);

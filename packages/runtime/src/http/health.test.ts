@@ -1,6 +1,7 @@
 import express from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createHealthRouter, createLivenessRouter, type DependencyState } from './health.ts';
+import { HealthTracker, type StoreState } from '@hqrelay/flow/store-health';
+import { createHealthRouter, createLivenessRouter } from './health.ts';
 import { createHttpServer, type HttpServer } from './http-server.ts';
 import { createRegistry } from '../metrics.ts';
 
@@ -14,18 +15,24 @@ async function serve(router: express.Router): Promise<(path: string) => Promise<
   return (path) => fetch(`http://127.0.0.1:${port}${path}`);
 }
 
-function serveHealth(postgres: DependencyState, redis: DependencyState, isDraining = false) {
+function serveHealth(postgres: StoreState, redis: StoreState, isDraining = false) {
   return serve(
     createHealthRouter({
-      dependencies: [
-        { name: 'postgres', state: () => postgres },
-        { name: 'redis', state: () => redis, detail: 'since a while' },
-      ],
+      dependencies: {
+        postgres: () => healthIn(postgres),
+        redis: () => healthIn(redis),
+      },
       isReady: (states) => states.postgres === 'up',
       isDraining: () => isDraining,
       registry: createRegistry(),
     }),
   );
+}
+
+function healthIn(state: StoreState): HealthTracker {
+  const health = new HealthTracker(() => {});
+  health.change(state, state === 'up' ? undefined : 'connection refused');
+  return health;
 }
 
 describe('GET /health', () => {
@@ -48,6 +55,7 @@ describe('GET /health/ready', () => {
     ['up', 'up', false, 200, 'ready'],
     ['up', 'down', false, 200, 'degraded'],
     ['up', 'starting', false, 200, 'degraded'],
+    ['up', 'blocked', false, 200, 'degraded'],
     ['down', 'up', false, 503, 'unavailable'],
     ['up', 'up', true, 503, 'draining'],
     ['down', 'up', true, 503, 'draining'],
@@ -57,9 +65,14 @@ describe('GET /health/ready', () => {
       const get = await serveHealth(postgres, redis, draining);
       const response = await get('/health/ready');
       expect(response.status).toBe(code);
+      const since = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
+      const reason = (state: string) => (state === 'up' ? {} : { detail: 'connection refused' });
       expect(await response.json()).toEqual({
         status,
-        dependencies: { postgres: { state: postgres }, redis: { state: redis, detail: 'since a while' } },
+        dependencies: {
+          postgres: { state: postgres, since, ...reason(postgres) },
+          redis: { state: redis === 'blocked' ? 'down' : redis, since, ...reason(redis) },
+        },
       });
     },
   );

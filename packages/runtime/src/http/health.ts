@@ -1,21 +1,16 @@
+import type { StoreHealth, StoreState } from '@hqrelay/flow/store-health';
 import { Router } from 'express';
 import { Gauge, type Registry } from 'prom-client';
 
 export type DependencyName = 'postgres' | 'redis' | 'rabbitmq';
-export type DependencyState = 'up' | 'down' | 'starting';
-type DependencyStates = Readonly<Partial<Record<DependencyName, DependencyState>>>;
-
-/** A store this process depends on, as its client sees it right now: reading the state costs no I/O. */
-export interface Dependency {
-  readonly name: DependencyName;
-  state(): DependencyState;
-  readonly detail?: string | undefined;
-}
+/** A blocked store counts as down: this process cannot use it. */
+type DependencyState = Exclude<StoreState, 'blocked'>;
 
 export interface HealthDeps {
-  dependencies: readonly Dependency[];
+  /** The stores that this process depends on. */
+  dependencies: Readonly<Partial<Record<DependencyName, () => StoreHealth>>>;
   /** Whether this process can do its job with the stores in these states. */
-  isReady: (states: DependencyStates) => boolean;
+  isReady: (states: Readonly<Partial<Record<DependencyName, DependencyState>>>) => boolean;
   isDraining: () => boolean;
   registry: Registry;
 }
@@ -56,7 +51,7 @@ export function createHealthRouter({ dependencies, isReady, isDraining, registry
             : 'degraded';
       response.status(ready && status !== 'draining' ? 200 : 503).json({
         status,
-        dependencies: Object.fromEntries(read.map(({ name, state, detail }) => [name, { state, detail }])),
+        dependencies: Object.fromEntries(read.map(({ name, ...health }) => [name, health])),
       });
     })
     .get('/metrics', async (_request, response) => {
@@ -64,10 +59,10 @@ export function createHealthRouter({ dependencies, isReady, isDraining, registry
     });
 }
 
-function readStates(dependencies: readonly Dependency[]) {
-  return dependencies.map((dependency) => ({
-    name: dependency.name,
-    state: dependency.state(),
-    detail: dependency.detail,
-  }));
+function readStates(dependencies: HealthDeps['dependencies']) {
+  return Object.entries(dependencies).map(([name, healthOf]) => {
+    const { state, detail, since } = healthOf();
+    const dependencyState: DependencyState = state === 'blocked' ? 'down' : state;
+    return { name, state: dependencyState, detail, since: new Date(since).toISOString() };
+  });
 }
