@@ -55,15 +55,12 @@ describe('endpoint add', () => {
       '1s,2s',
       '--timeout',
       '5s',
-      '--ordering-key',
-      'header:X-Account',
       '--forward-credentials',
     );
     expect(await find(endpointId)).toMatchObject({
       eventTypes: ['payment.*', 'order.paid'],
       retrySchedule: ['1s', '2s'],
       timeoutMs: 5_000,
-      orderingKey: 'header:X-Account',
       forwardCredentials: true,
     });
   });
@@ -138,7 +135,7 @@ describe('endpoint add', () => {
 
 describe('endpoint update', () => {
   it('changes what is given and nothing else', async () => {
-    const { endpointId } = await add('--events', 'a', '--ordering-key', '/a', '--header', 'X-A: 1');
+    const { endpointId } = await add('--events', 'a', '--header', 'X-A: 1');
     await world.run(
       'endpoint',
       'update',
@@ -152,25 +149,22 @@ describe('endpoint update', () => {
     expect(changed).toMatchObject({
       url: 'https://b.example',
       eventTypes: ['a'],
-      orderingKey: '/a',
       hasHeaders: true,
     });
     expect(changed?.retrySchedule).toHaveLength(9);
   });
 
   it('takes away what is negated', async () => {
-    const { endpointId } = await add('--ordering-key', '/a', '--header', 'X-A: 1', '--forward-credentials');
+    const { endpointId } = await add('--header', 'X-A: 1', '--forward-credentials');
     const outcome = await world.run(
       'endpoint',
       'update',
       endpointId,
       '--json',
-      '--no-ordering-key',
       '--no-header',
       '--no-forward-credentials',
     );
     expect(jsonOf(outcome)).toMatchObject({
-      orderingKey: null,
       hasHeaders: false,
       forwardCredentials: false,
     });

@@ -86,10 +86,17 @@ describe('project create', () => {
   });
 
   it('prints for people without --json', async () => {
-    const outcome = await world.run('project', 'create', '--name', 'Acme', '--secret', 's3cret');
+    const outcome = await world.run(
+      'project',
+      'create',
+      '--name',
+      'Acme',
+      '--secret',
+      'a secret of the provider',
+    );
     expect(outcome.exitCode).toBe(0);
     expect(outcome.stdout).toMatch(/^Created the project Acme\..*\n {2}project id {3}/);
-    expect(outcome.stdout).toContain('s3cret');
+    expect(outcome.stdout).toContain('a secret of the provider');
   });
 });
 

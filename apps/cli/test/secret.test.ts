@@ -52,10 +52,10 @@ describe('secret rotate', () => {
       '--project',
       projectId,
       '--secret',
-      'theirs',
+      'chosen by the provider',
       '--json',
     );
-    expect(jsonOf(outcome)).toMatchObject({ secret: 'theirs' });
+    expect(jsonOf(outcome)).toMatchObject({ secret: 'chosen by the provider' });
   });
 
   it('fails for a project that does not exist', async () => {
@@ -70,7 +70,7 @@ describe('secret list', () => {
     for (const options of [[], ['--json']]) {
       const { stdout } = await world.run('secret', 'list', '--project', projectId, ...options);
       for (const { sealed } of rows) expect(stdout).not.toContain(sealed);
-      expect(stdout).not.toContain('theirs');
+      expect(stdout).not.toContain('chosen by the provider');
     }
   });
 

@@ -98,7 +98,7 @@ it('signs the timestamp for a project that requires it', async () => {
 });
 
 it('signs with the newest secret', async () => {
-  const project = await world.createProject('--secret', 'the old one');
+  const project = await world.createProject('--secret', 'the old secret of the provider');
   await world.run('secret', 'rotate', '--project', project, '--secret', secret);
   jsonOf(await world.run('send', '--project', project, '--json'));
 });
@@ -136,7 +136,7 @@ it('writes an id outside ASCII as UTF-8', async () => {
 });
 
 it('fails when the receiver refuses, with its answer on stdout', async () => {
-  const project = await world.createProject('--secret', 'another');
+  const project = await world.createProject('--secret', 'another secret of the provider');
   const outcome = await world.run('send', '--project', project, '--json');
   expect(jsonOf(outcome, 1)).toMatchObject({
     statusCode: 401,

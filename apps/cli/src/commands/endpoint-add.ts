@@ -10,9 +10,10 @@ import {
   addEndpointOptions,
   checkUrl,
   type EndpointOptions,
-  parseHeaders,
+  refuseOptionsWithoutEffect,
 } from '../options/endpoint-options.ts';
 import { readEndpointTls, sealEndpointTls } from '../options/endpoint-tls.ts';
+import { readFixedHeaders } from '../options/fixed-headers.ts';
 import { newEndpointSecret, sealHeaders } from '../options/new-secret.ts';
 import { uuid } from '../options/options.ts';
 import { formatFields, printResult } from '../output/print.ts';
@@ -31,6 +32,7 @@ export function addEndpointAdd(endpoint: Command, cli: Cli): void {
 }
 
 async function addEndpoint(cli: Cli, options: Options): Promise<void> {
+  refuseOptionsWithoutEffect(options);
   const config = loadConfig(
     [
       'DATABASE_URL',
@@ -54,9 +56,9 @@ async function addEndpoint(cli: Cli, options: Options): Promise<void> {
     eventTypes: options.events ?? [],
     retrySchedule: options.retry ?? parseRetrySchedule('hqrelay'),
     timeoutMs: options.timeout ?? config.deliveryTimeoutMs,
-    orderingKey: options.orderingKey || null,
+    orderingKey: null,
     forwardCredentials: options.forwardCredentials ?? false,
-    ...sealHeaders(config, endpointId, parseHeaders(options.header || [])),
+    ...sealHeaders(config, endpointId, (await readFixedHeaders(cli, options)) ?? []),
     caCertificates: null,
     sealedClientCertificate: null,
     clientCertificateKeyId: null,

@@ -6,9 +6,10 @@ import {
   addEndpointOptions,
   checkUrl,
   type EndpointOptions,
-  parseHeaders,
+  refuseOptionsWithoutEffect,
 } from '../options/endpoint-options.ts';
 import { readEndpointTls, sealEndpointTls } from '../options/endpoint-tls.ts';
+import { readFixedHeaders } from '../options/fixed-headers.ts';
 import { sealHeaders } from '../options/new-secret.ts';
 import { uuid } from '../options/options.ts';
 import { printResult } from '../output/print.ts';
@@ -23,7 +24,6 @@ export function addEndpointUpdate(endpoint: Command, cli: Cli): void {
     .argument('<endpoint-id>', 'the endpoint', uuid)
     .option('--url <url>', 'where webhooks are posted to');
   addEndpointOptions(command)
-    .option('--no-ordering-key', 'deliver in no order')
     .option('--no-header', 'take all fixed headers away')
     .option('--no-forward-credentials', "take the provider's credential off")
     .option('--no-ca', 'check its certificate against the public authorities')
@@ -42,8 +42,10 @@ async function updateEndpoint(cli: Cli, endpointId: string, options: Options): P
 }
 
 async function endpointChanges(cli: Cli, endpointId: string, options: Options): Promise<EndpointChanges> {
+  refuseOptionsWithoutEffect(options);
+  const headers = await readFixedHeaders(cli, options);
   const secretsKey = () => loadConfig(['HQRELAY_SECRETS_KEY'], cli.env).secretsKey;
-  const { url, events, retry, timeout, orderingKey, header, forwardCredentials } = options;
+  const { url, events, retry, timeout, forwardCredentials } = options;
   return {
     ...(url !== undefined && {
       url: checkUrl(loadConfig(['ALLOW_PRIVATE_ENDPOINTS', 'ALLOW_ENDPOINT_CIDRS'], cli.env), url),
@@ -51,9 +53,7 @@ async function endpointChanges(cli: Cli, endpointId: string, options: Options): 
     ...(events && { eventTypes: events }),
     ...(retry && { retrySchedule: retry }),
     ...(timeout !== undefined && { timeoutMs: timeout }),
-    ...(orderingKey !== undefined && { orderingKey: orderingKey || null }),
-    ...(header !== undefined &&
-      sealHeaders({ secretsKey: secretsKey() }, endpointId, parseHeaders(header || []))),
+    ...(headers && sealHeaders({ secretsKey: secretsKey() }, endpointId, headers)),
     ...(forwardCredentials !== undefined && { forwardCredentials }),
     ...sealEndpointTls(secretsKey, endpointId, options, await readEndpointTls(cli, options)),
   };

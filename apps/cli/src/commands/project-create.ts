@@ -7,11 +7,17 @@ import type { Cli } from '../cli.ts';
 import { webhookUrl } from '../config.ts';
 import { withDatabase } from '../database.ts';
 import { newProjectSecret } from '../options/new-secret.ts';
-import { checkSecret, label, parsedBy } from '../options/options.ts';
+import {
+  addSecretOptions,
+  checkSecretBytes,
+  readGivenSecret,
+  type SecretOptions,
+} from '../options/given-secret.ts';
+import { label, parsedBy } from '../options/options.ts';
 import { formatFields, printResult } from '../output/print.ts';
 import { addProjectOptions, projectChanges, type ProjectOptions } from '../options/project-options.ts';
 
-type Options = ProjectOptions & { name: string; provider: string; secret?: string; json?: boolean };
+type Options = ProjectOptions & SecretOptions & { name: string; provider: string; json?: boolean };
 
 const providers = ['generic'];
 
@@ -20,9 +26,8 @@ export function addProjectCreate(project: Command, cli: Cli): void {
     .command('create')
     .description('create a project, and print its webhook URL and its secret')
     .requiredOption('--name <name>', 'what people call it', label(200))
-    .option('--provider <provider>', 'how the sender signs', parsedBy(parseProvider), 'generic')
-    .option('--secret <secret>', 'what the sender signs with; 32 random bytes in hex when not given');
-  addProjectOptions(command)
+    .option('--provider <provider>', 'how the sender signs', parsedBy(parseProvider), 'generic');
+  addProjectOptions(addSecretOptions(command))
     .option('--json', 'print one JSON value')
     .action((options: Options) => createProject(cli, options));
 }
@@ -39,10 +44,9 @@ async function createProject(cli: Cli, options: Options): Promise<void> {
     ],
     cli.env,
   );
-  const { value, row } = newProjectSecret(
-    config,
-    options.secret === undefined ? undefined : checkSecret(options.secret),
-  );
+  const given = await readGivenSecret(cli, options);
+  if (given !== undefined) checkSecretBytes(cli, options.provider, given, options);
+  const { value, row } = newProjectSecret(config, given);
   const projectId = newId();
   await withDatabase(config.databaseUrl, (pool) =>
     queries.createProject(pool, {

@@ -1,23 +1,30 @@
 import type { Command } from 'commander';
 import * as queries from '@hqrelay/db/queries/project-secrets';
+import { readProject } from '@hqrelay/db/queries/projects';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import { announceChange } from '../config-change/announce-change.ts';
 import { type Cli, CommandFailure } from '../cli.ts';
 import { withDatabase } from '../database.ts';
 import { newProjectSecret } from '../options/new-secret.ts';
-import { checkSecret, durationBetween, uuid } from '../options/options.ts';
+import {
+  addSecretOptions,
+  checkSecretBytes,
+  readGivenSecret,
+  type SecretOptions,
+} from '../options/given-secret.ts';
+import { durationBetween, uuid } from '../options/options.ts';
 import { formatFields, printResult } from '../output/print.ts';
 
-type Options = { project: string; secret?: string; overlap: number; json?: boolean };
+type Options = SecretOptions & { project: string; overlap: number; json?: boolean };
 
 const dayMs = 86_400_000;
 
 export function addSecretRotate(secret: Command, cli: Cli): void {
-  secret
+  const command = secret
     .command('rotate')
     .description('give a project a new secret; the old ones verify until the overlap ends')
-    .requiredOption('--project <project-id>', 'the project', uuid)
-    .option('--secret <secret>', 'what the sender signs with; 32 random bytes in hex when not given')
+    .requiredOption('--project <project-id>', 'the project', uuid);
+  addSecretOptions(command)
     .addOption(
       secret
         .createOption('--overlap <duration>', 'how long the old ones verify (0s to 90d)')
@@ -33,19 +40,16 @@ async function rotateSecret(cli: Cli, options: Options): Promise<void> {
     ['DATABASE_URL', 'REDIS_URL', 'HQRELAY_SECRETS_KEY', 'CONFIG_CACHE_TTL_SECONDS'],
     cli.env,
   );
-  const { value, row } = newProjectSecret(
-    config,
-    options.secret === undefined ? undefined : checkSecret(options.secret),
-  );
-  const rotated = await withDatabase(config.databaseUrl, (pool) =>
-    queries.rotateProjectSecret(pool, {
-      projectId: options.project,
-      secret: row,
-      overlapMs: options.overlap,
-    }),
-  );
-  if (!rotated) throw new CommandFailure(`there is no project ${options.project}`);
-  await announceChange(cli, config, options.project);
+  const { project: projectId, overlap: overlapMs } = options;
+  const given = await readGivenSecret(cli, options);
+  const { value, row } = newProjectSecret(config, given);
+  const rotated = await withDatabase(config.databaseUrl, async (pool) => {
+    const project = await readProject(pool, projectId);
+    if (project && given !== undefined) checkSecretBytes(cli, project.provider, given, options);
+    return queries.rotateProjectSecret(pool, { projectId, secret: row, overlapMs });
+  });
+  if (!rotated) throw new CommandFailure(`there is no project ${projectId}`);
+  await announceChange(cli, config, projectId);
   const result = { secretId: row.id, secret: value, overlapEndsAt: rotated.overlapEndsAt };
   printResult(cli, options, result, () => {
     const fields = {

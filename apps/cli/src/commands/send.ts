@@ -1,13 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { newId } from '@hqrelay/domain/ids';
 import { readProjectConfig } from '@hqrelay/db/queries/project-config';
 import { loadConfig } from '@hqrelay/runtime/env/env';
-import { type Cli, CommandFailure, UsageError } from '../cli.ts';
+import { type Cli, CommandFailure } from '../cli.ts';
 import { webhookUrl } from '../config.ts';
 import { withDatabase } from '../database.ts';
+import { readInputFile } from '../options/input-file.ts';
 import { integerBetween, label, uuid } from '../options/options.ts';
 import { formatTable, printResult } from '../output/print.ts';
 import { createProvider, type SendAnswer } from '../send-as-provider.ts';
@@ -49,7 +47,10 @@ export function addSend(program: Command, cli: Cli): void {
 
 async function send(cli: Cli, options: Options): Promise<void> {
   const config = loadConfig(['DATABASE_URL', 'HQRELAY_SECRETS_KEY', 'PUBLIC_URL', 'RECEIVER_PORT'], cli.env);
-  const body = options.body === undefined ? sampleBody(options.eventType) : await readBody(cli, options.body);
+  const body =
+    options.body === undefined
+      ? sampleBody(options.eventType)
+      : await readInputFile(cli, '--body', options.body);
   const project = await withDatabase(config.databaseUrl, (pool) => readProjectConfig(pool, options.project));
   if (!project) throw new CommandFailure(`there is no project ${options.project}`);
 
@@ -118,15 +119,5 @@ function isJson(body: Buffer): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** The bytes as they are. Throws UsageError when the file cannot be read. */
-async function readBody(cli: Cli, file: string): Promise<Buffer> {
-  if (file === '-') return buffer(cli.stdin);
-  try {
-    return await readFile(resolve(cli.directory, file));
-  } catch (error) {
-    throw new UsageError(`--body ${file} cannot be read: ${(error as Error).message}`);
   }
 }

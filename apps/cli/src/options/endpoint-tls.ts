@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import {
   checkAuthorities,
@@ -9,6 +7,7 @@ import {
 import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
 import type { EndpointSettings } from '@hqrelay/db/queries/endpoints';
 import { type Cli, UsageError } from '../cli.ts';
+import { readInputText } from './input-file.ts';
 
 /** Names of PEM files, as commander hands them over; false takes away. */
 export type EndpointTlsOptions = { ca?: string | false; clientCert?: string | false; clientKey?: string };
@@ -28,13 +27,13 @@ export async function readEndpointTls(cli: Cli, options: EndpointTlsOptions): Pr
   }
   const tls: EndpointTls = {};
   if (ca) {
-    tls.ca = await readPem(cli, '--ca', ca);
+    tls.ca = await readInputText(cli, '--ca', ca);
     const verdict = checkAuthorities(tls.ca, Date.now());
     if (!verdict.ok) throw new UsageError(`--ca ${ca}: ${verdict.reason}`);
   }
   if (clientCert && clientKey !== undefined) {
-    const certificate = await readPem(cli, '--client-cert', clientCert);
-    tls.client = { certificate, key: await readPem(cli, '--client-key', clientKey) };
+    const certificate = await readInputText(cli, '--client-cert', clientCert);
+    tls.client = { certificate, key: await readInputText(cli, '--client-key', clientKey) };
     const verdict = checkClientCertificate(tls.client, Date.now());
     if (!verdict.ok) throw new UsageError(`--client-cert ${clientCert}: ${verdict.reason}`);
   }
@@ -63,12 +62,4 @@ export function sealEndpointTls(
 function sealClient(secretsKey: string, endpointId: string, client: string): Partial<TlsColumns> {
   const { sealed, keyId } = seal(parseSecretKeys(secretsKey), client, `endpoints.tls:${endpointId}`);
   return { sealedClientCertificate: sealed, clientCertificateKeyId: keyId };
-}
-
-async function readPem(cli: Cli, option: string, file: string): Promise<string> {
-  try {
-    return await readFile(resolve(cli.directory, file), 'utf8');
-  } catch (error) {
-    throw new UsageError(`${option} ${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
-  }
 }

@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { isUuid, timeOfId } from '@hqrelay/domain/ids';
 import { parseDurationMs } from '@hqrelay/domain/delivery/retry-schedule';
-import { UsageError } from '../cli.ts';
 
 /** An option's parser that says what is wrong in the words of the RangeError that `parse` throws. */
 export function parsedBy<T>(parse: (text: string) => T): (text: string) => T {
@@ -77,16 +76,4 @@ export function label(lengthMax: number): (text: string) => string {
     }
     return trimmed;
   });
-}
-
-const secretLengthMax = 1_024;
-
-/** Checked apart from commander, whose messages repeat the value. Throws UsageError. */
-export function checkSecret(secret: string): string {
-  if (secret === '' || secret.length > secretLengthMax || /\p{Cc}/u.test(secret) || !secret.isWellFormed()) {
-    throw new UsageError(
-      `--secret: expected 1 to ${secretLengthMax} characters, none of them a control character`,
-    );
-  }
-  return secret;
 }
