@@ -13,6 +13,7 @@ export const readConfig = () =>
       'CONFIG_CACHE_TTL_SECONDS',
       'ALLOW_PRIVATE_ENDPOINTS',
       'ALLOW_ENDPOINT_CIDRS',
+      'DNS_SERVERS',
       'EGRESS_PROXY',
     ],
     process.env,

@@ -9,6 +9,7 @@ import { disableEndpoint } from '@hqrelay/db/queries/disable-endpoint';
 import { newId } from '@hqrelay/domain/ids';
 import { parsePolicy } from '@hqrelay/domain/network/network-policy';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
+import { createResolveHost } from '@hqrelay/outbound/names/resolve-host';
 import { createSender } from '@hqrelay/outbound/send-request';
 import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import { ProjectDirectory } from '@hqrelay/projects/project-directory';
@@ -100,6 +101,7 @@ const sender = createSender({
   connectionsPerOrigin: inFlightMax,
   idleConnectionsMax: 1_000,
   egressProxy: config.egressProxy,
+  resolve: createResolveHost({ nameServers: config.dnsServers }),
 });
 
 const crew: Crew = { workerId: newId(), size: 1 };

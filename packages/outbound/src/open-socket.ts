@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type SecureContext } from 'node:tls';
-import { ForbiddenAddressError } from './guarded-lookup.ts';
+import { ForbiddenAddressError } from './names/guarded-lookup.ts';
 
 /** Where an endpoint listens; `hostname` without the brackets of an IPv6 literal. */
 export interface Target {

@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
+import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import http from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { parsePolicy } from '@hqrelay/domain/network/network-policy';
+import { startNameServer } from '@hqrelay/testing/network/name-server';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createResolveHost } from './names/resolve-host.ts';
 import { createSender, type OutboundRequest, type Sender, type SenderOptions } from './send-request.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -484,6 +487,23 @@ describe('an address', () => {
       phase: 'connect',
       code: 'ECONNREFUSED',
     });
+  });
+
+  it('of a name is found while eight other names have a name server that never answers', async () => {
+    const nameServer = await startNameServer((name) => (name === 'live.example' ? ['127.0.0.1'] : 'silence'));
+    cleanups.push(nameServer.close);
+    const { port } = await answering(ok);
+    const send = sender({ resolve: createResolveHost({ nameServers: [nameServer.address] }) });
+    let ended = 0;
+    const post = (host: string) => send.send(request(`http://${host}:${port}/`)).finally(() => (ended += 1));
+    const dead = Array.from({ length: 8 }, (_, number) => post(`dead-${number}.example`));
+    expect(await post('live.example')).toMatchObject({ statusCode: 200 });
+    // The process's own reconnects resolve their hosts this way.
+    expect((await lookup('localhost')).address).toBeDefined();
+    expect(ended).toBe(1);
+    expect(await Promise.all(dead)).toEqual(
+      Array(8).fill(expect.objectContaining({ phase: 'dns', code: 'TIMEOUT' })),
+    );
   });
 
   it('whose name does not exist is an error of the name server', async () => {

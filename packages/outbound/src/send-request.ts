@@ -4,7 +4,8 @@ import { checkEndpointUrl, type NetworkPolicy } from '@hqrelay/domain/network/ne
 import type { ConnectionOptions } from './connection.ts';
 import { ConnectionPools } from './connection-pools.ts';
 import { Exchange } from './exchange.ts';
-import { createGuardedLookup, type ResolveAddresses } from './guarded-lookup.ts';
+import { createGuardedLookup } from './names/guarded-lookup.ts';
+import { createResolveHost, type ResolveHost } from './names/resolve-host.ts';
 import { createTlsIdentities, type TlsIdentity } from './tls-identity.ts';
 
 export interface OutboundRequest {
@@ -35,9 +36,9 @@ export interface SenderOptions {
   idleConnectionsMax: number;
   /** An HTTP proxy that resolves the endpoints' names and has to judge their addresses itself. */
   egressProxy?: string | undefined;
-  /** How names are resolved; the system's way unless given. */
-  resolve?: ResolveAddresses | undefined;
-  /** A clock in ms, by which answers of name servers grow old; the process's unless given. */
+  /** How names are resolved; by this machine's files and name servers unless given. */
+  resolve?: ResolveHost | undefined;
+  /** A clock in ms, by which the addresses of a name expire; the process's unless given. */
   now?: (() => number) | undefined;
 }
 
@@ -45,7 +46,13 @@ export interface SenderOptions {
  * Sends webhooks over keep-alive connections. The caller bounds how many sends are under way at once; the
  * memory of each is its request, 4 KiB of the response and a socket.
  */
-export function createSender({ policy, egressProxy, resolve, now, ...limits }: SenderOptions): Sender {
+export function createSender({
+  policy,
+  egressProxy,
+  resolve = createResolveHost(),
+  now,
+  ...limits
+}: SenderOptions): Sender {
   const identityOf = createTlsIdentities();
   const pools = new ConnectionPools(limits);
   const socketOptions = {

@@ -4,6 +4,7 @@ import { copyBuiltApps } from '../../chaos/app-tree.ts';
 import type { ChaosServices } from '../../chaos/services.ts';
 import { bulkReplay } from './bulk-replay.ts';
 import { deadEndpoint } from './dead-endpoint.ts';
+import { deadNames } from './dead-names.ts';
 import { oneHangs } from './one-hangs.ts';
 import { resume } from './resume.ts';
 import { retryStorm } from './retry-storm.ts';
@@ -11,6 +12,7 @@ import type { Line, Scenario } from './scenario.ts';
 
 const scenarios: Readonly<Record<string, Scenario>> = {
   'one-hangs': oneHangs,
+  'dead-names': deadNames,
   'retry-storm': retryStorm,
   'bulk-replay': bulkReplay,
   resume,

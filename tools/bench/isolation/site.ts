@@ -44,6 +44,10 @@ export type SiteOptions = {
   workers: number;
   /** The schedule of every endpoint. */
   retry?: string;
+  /** Variables of the apps beside the world's. */
+  env?: Record<string, string>;
+  /** The host name of each endpoint; 127.0.0.1 unless given. */
+  hostOf?: (index: number) => string;
 };
 
 let sites = 0;
@@ -61,7 +65,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
       kind,
       name: `${kind} ${number}`,
       from: { kind: 'built', folder: options.appFolder },
-      env: { ...world.env, LOG_LEVEL: 'warn' },
+      env: { ...world.env, LOG_LEVEL: 'warn', ...options.env },
       logFolder,
     });
   const receiver = await app('receiver', 1);
@@ -73,7 +77,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
       const project = await seedProject(world);
       const path = `/${index}`;
       const { id } = await seedEndpoint(world, project.id, {
-        url: `http://127.0.0.1:${port}${path}`,
+        url: `http://${options.hostOf?.(index) ?? '127.0.0.1'}:${port}${path}`,
         retry: options.retry ?? '30s,30s,30s',
       });
       return {

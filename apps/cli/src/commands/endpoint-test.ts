@@ -41,6 +41,7 @@ async function testEndpoint(cli: Cli, endpointId: string, options: { json?: bool
       'HQRELAY_SECRETS_KEY',
       'ALLOW_PRIVATE_ENDPOINTS',
       'ALLOW_ENDPOINT_CIDRS',
+      'DNS_SERVERS',
       'EGRESS_PROXY',
     ],
     cli.env,
@@ -68,12 +69,14 @@ async function testEndpoint(cli: Cli, endpointId: string, options: { json?: bool
   });
 
   const { createSender } = await import('@hqrelay/outbound/send-request');
+  const { createResolveHost } = await import('@hqrelay/outbound/names/resolve-host');
   const sender = createSender({
     policy: parsePolicy({
       allowPrivate: config.allowPrivateEndpoints,
       allowCidrs: config.allowEndpointCidrs,
     }),
     egressProxy: config.egressProxy,
+    resolve: createResolveHost({ nameServers: config.dnsServers }),
     connectionsPerOrigin: 1,
     idleConnectionsMax: 1,
   });

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { z } from 'zod';
 
@@ -37,6 +37,13 @@ function isAddressOrSubnet(text: string): boolean {
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+}
+
+/** An IP address, or one with a port: `10.0.0.2:5353`, `[fd00::53]:5353`. */
+function isSocketAddress(text: string): boolean {
+  if (isIP(text) !== 0) return true;
+  const [, bracketed = '', plain = '', port = ''] = /^(?:\[(.+)\]|([\d.]+)):(\d{1,5})$/.exec(text) ?? [];
+  return (isIPv6(bracketed) || isIPv4(plain)) && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
 export function integer(min: number, max: number) {
@@ -95,6 +102,14 @@ export const networks = format((text) => {
   const list = items(text);
   if (!list.every((item) => item.includes('/') && isAddressOrSubnet(item))) {
     throw new RangeError('must be a comma-separated list of networks such as 10.20.0.0/16 or fd00:12::/32');
+  }
+  return list;
+});
+
+export const nameServers = format((text) => {
+  const list = items(text);
+  if (!list.every(isSocketAddress)) {
+    throw new RangeError('must be a comma-separated list of addresses such as 10.0.0.2 or [fd00::53]:5353');
   }
   return list;
 });

@@ -4,6 +4,7 @@ import {
   connectionUrls,
   flag,
   integer,
+  nameServers,
   networks,
   oneOf,
   publicBaseUrl,
@@ -218,6 +219,17 @@ export const variables = {
     shown: 'value',
     example: '10.20.0.0/16,fd00:12::/32',
     description: 'The private networks that endpoints may live in. Cloud metadata addresses stay forbidden.',
+    usedBy: ['worker', 'cli'],
+  }),
+  DNS_SERVERS: variable({
+    key: 'dnsServers',
+    schema: nameServers,
+    whenUnset: { value: undefined, meaning: 'those of /etc/resolv.conf' },
+    shown: 'value',
+    example: '10.0.0.2,10.0.0.3:5353',
+    description:
+      "The name servers that resolve endpoints' host names: addresses, with a port where it is not 53. " +
+      'The stores are still found through the system.',
     usedBy: ['worker', 'cli'],
   }),
   EGRESS_PROXY: variable({

@@ -94,6 +94,9 @@ describe('loadConfig', () => {
     ['ALLOW_PRIVATE_ENDPOINTS', 'yes'],
     ['ALLOW_ENDPOINT_CIDRS', '10.0.0.1'],
     ['ALLOW_ENDPOINT_CIDRS', '10.0.0.0/8,'],
+    ['DNS_SERVERS', 'dns.example'],
+    ['DNS_SERVERS', '10.0.0.2,'],
+    ['DNS_SERVERS', '10.0.0.2:99999'],
     ['EGRESS_PROXY', 'socks5://u:pa55word@proxy'],
     ['PAYLOAD_RETENTION_DAYS', 'forever'],
   ] satisfies [VariableName, string][])('refuses %s=%s without repeating a secret', (name, value) => {
@@ -109,6 +112,13 @@ describe('loadConfig', () => {
     ['loopback, 10.0.0.0/8,fd00::1', ['loopback', '10.0.0.0/8', 'fd00::1']],
   ])('takes TRUST_PROXY=%s as Express understands it', (text, trustProxy) => {
     expect(loadConfig(['TRUST_PROXY'], { TRUST_PROXY: text })).toEqual({ trustProxy });
+  });
+
+  it('takes DNS_SERVERS with and without ports', () => {
+    const servers = '10.0.0.2, 10.0.0.3:5353,fd00::53,[fd00::53]:5353';
+    expect(loadConfig(['DNS_SERVERS'], { DNS_SERVERS: servers })).toEqual({
+      dnsServers: ['10.0.0.2', '10.0.0.3:5353', 'fd00::53', '[fd00::53]:5353'],
+    });
   });
 
   it('takes the slash off the end of PUBLIC_URL', () => {

@@ -1,0 +1,97 @@
+import { type LookupAddress, NOTFOUND } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { addressVerdict, type NetworkPolicy } from '@hqrelay/domain/network/network-policy';
+import type { ResolveHost } from './resolve-host.ts';
+
+/** An address that the policy forbids stands behind a name. */
+export class ForbiddenAddressError extends Error {
+  readonly code = 'FORBIDDEN_ADDRESS';
+
+  constructor(hostname: string, reason: string) {
+    super(`${hostname} resolves to ${reason}`);
+    this.name = 'ForbiddenAddressError';
+  }
+}
+
+interface Answer {
+  addresses: Promise<LookupAddress[]>;
+  /** By the clock given; unlimited while the look-up is under way. */
+  validUntil: number;
+  cancel(): void;
+}
+
+const answersMax = 1_000;
+const answerTtlMs = 5_000;
+/** Short, because a name that was just created should work at the next retry. */
+const failureTtlMs = 2_000;
+const lookupDeadlineMs = 5_000;
+
+/**
+ * A `lookup` for sockets that resolves a name, judges every address of the answer and fails if a single one
+ * is forbidden: a name that points at both a public and a private address is an attack or a mistake. The
+ * socket connects to the very addresses judged here, so a later change of the name cannot get in between.
+ * Sockets do not call it for IP literals: those have to be judged before.
+ *
+ * Sockets to one name share a look-up, its answer and its failure. Past 1,000 names the oldest is forgotten; if
+ * its look-up is still under way, it is cancelled.
+ */
+export function createGuardedLookup(
+  policy: NetworkPolicy,
+  resolve: ResolveHost,
+  now: () => number = () => performance.now(),
+): LookupFunction {
+  const answers = new Map<string, Answer>();
+
+  async function judged(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
+    const addresses = await resolve(hostname, signal);
+    for (const { address } of addresses) {
+      const verdict = addressVerdict(policy, address);
+      if (!verdict.allowed) throw new ForbiddenAddressError(hostname, verdict.reason);
+    }
+    return addresses;
+  }
+
+  function startLookup(hostname: string): Answer {
+    const controller = new AbortController();
+    const cancel = () => controller.abort();
+    const deadline = setTimeout(cancel, lookupDeadlineMs);
+    const answer: Answer = {
+      addresses: judged(hostname, controller.signal),
+      validUntil: Number.POSITIVE_INFINITY,
+      cancel,
+    };
+    const settle = (ttlMs: number) => () => {
+      clearTimeout(deadline);
+      answer.validUntil = now() + ttlMs;
+    };
+    answer.addresses.then(settle(answerTtlMs), settle(failureTtlMs));
+    return answer;
+  }
+
+  function answerFor(hostname: string): Answer {
+    const latest = answers.get(hostname);
+    if (latest && latest.validUntil > now()) return latest;
+    answers.delete(hostname);
+    const [oldest] = answers;
+    if (answers.size >= answersMax && oldest) {
+      oldest[1].cancel();
+      answers.delete(oldest[0]);
+    }
+    const answer = startLookup(hostname);
+    answers.set(hostname, answer);
+    return answer;
+  }
+
+  return (hostname, { all, family }, callback) => {
+    answerFor(hostname).addresses.then(
+      (addresses) => {
+        const usable = addresses.filter((each) => !family || each.family === Number(family));
+        const [first] = usable;
+        if (!first) callback(Object.assign(new Error(`${hostname} has no address`), { code: NOTFOUND }), '');
+        else if (all) callback(null, usable);
+        else callback(null, first.address, first.family);
+      },
+      (error: unknown) => callback(error as NodeJS.ErrnoException, ''),
+    );
+  };
+}
