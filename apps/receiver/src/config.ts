@@ -1,6 +1,9 @@
 import { loadConfig } from '@hqrelay/runtime/env/env';
 
-export const readConfig = () =>
+export type ReceiverConfig = ReturnType<typeof readConfig>;
+
+/** Throws a ConfigError that lists every problem of the environment. */
+export const readConfig = (env: Readonly<Record<string, string | undefined>> = process.env) =>
   loadConfig(
     [
       'DATABASE_URL',
@@ -14,5 +17,5 @@ export const readConfig = () =>
       'BODY_BYTES_MAX',
       'CONFIG_CACHE_TTL_SECONDS',
     ],
-    process.env,
+    env,
   );

@@ -15,13 +15,15 @@ export type Received = {
 
 export type Report = (received: Received) => void;
 
+export type ReceiverReport = {
+  received: Report;
+  published: (result: PublishResult, durationMs: number) => void;
+};
+
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
-/** One log line and its metrics for each request; nothing else speaks of them. */
-export function createReport(
-  logger: Logger,
-  registry: Registry,
-): { received: Report; published: (result: PublishResult, durationMs: number) => void } {
+/** Writes one log line and the metrics of each request. Nothing else logs or counts them. */
+export function createReport(logger: Logger, registry: Registry): ReceiverReport {
   const received = new Counter({
     name: 'hqrelay_webhooks_received_total',
     help: 'Requests to /v1/webhooks, by outcome',

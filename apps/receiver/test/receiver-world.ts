@@ -1,29 +1,39 @@
 import { createConnection } from 'node:net';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connectRedis } from '@hqrelay/cache/client';
-import { startApp } from '@hqrelay/testing/app-process';
+import { createLogger } from '@hqrelay/runtime/logger';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld } from '@hqrelay/testing/world';
 import { inject } from 'vitest';
+import { readConfig } from '../src/config.ts';
+import { createReceiver } from '../src/receiver.ts';
 
 export type ReceiverWorld = Awaited<ReturnType<typeof startReceiverWorld>>;
 
-/** A world with one receiver in it, and a look at its stores. */
+/** A world with one receiver in this process, wired as in production, and access to its stores. */
 export async function startReceiverWorld(env: Record<string, string> = {}) {
   const world = await createWorld(inject('run'));
-  const receiver = await startApp('receiver', { env: { ...world.env, ...env } });
+  const logs: Record<string, unknown>[] = [];
+  const logger = createLogger(
+    { name: 'receiver', level: 'info' },
+    { write: (line: string) => void logs.push(JSON.parse(line) as Record<string, unknown>) },
+  );
+  const receiver = createReceiver(readConfig({ ...world.env, ...env }), { logger, isDraining: () => false });
+  receiver.connect();
+  const url = `http://127.0.0.1:${await receiver.server.listen(0)}`;
   const redis = connectRedis(world.redisUrl, 'test');
   await redis.connect();
   await waitFor('the receiver to have all its stores', async () => {
-    const response = await fetch(`${receiver.url}/health/ready`);
+    const response = await fetch(`${url}/health/ready`);
     return ((await response.json()) as { status: string }).status === 'ready';
   });
   return {
     ...world,
     redis,
-    receiver,
-    url: receiver.url,
-    webhooksUrl: (projectId: string) => `${receiver.url}/v1/webhooks/${projectId}`,
+    /** What the receiver has logged so far. */
+    logs,
+    url,
+    webhooksUrl: (projectId: string) => `${url}/v1/webhooks/${projectId}`,
     /** The rows of a project's requests, in the order they were made. */
     async logsOf(projectId: string, status?: string): Promise<LogRow[]> {
       const { rows } = await world.sql.query<LogRow>(
@@ -75,7 +85,8 @@ export async function startReceiverWorld(env: Record<string, string> = {}) {
       return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
     },
     async close() {
-      await receiver.end();
+      await receiver.server.close(5_000);
+      await receiver.disconnect();
       redis.disconnect();
       await world.close();
     },

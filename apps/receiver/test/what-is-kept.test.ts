@@ -185,7 +185,7 @@ describe('the headers of a webhook', () => {
        union all select row_to_json(w)::text from webhook_logs w`,
     );
     const messages = await queuedMessages();
-    const everything = [JSON.stringify(rows), ...messages, JSON.stringify(world.receiver.logs)];
+    const everything = [JSON.stringify(rows), ...messages, JSON.stringify(world.logs)];
     expect(messages.some((message) => message.includes(id) && message.includes('X-Kept'))).toBe(true);
     for (const text of everything) expect(text).not.toContain(credential);
     for (const text of everything) expect(text).not.toContain(project.secret);

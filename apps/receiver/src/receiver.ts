@@ -1,0 +1,170 @@
+import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
+import { connectRedis } from '@hqrelay/cache/client';
+import { evictionWarning } from '@hqrelay/cache/eviction-warning';
+import { followProjectChanges } from '@hqrelay/cache/project-config';
+import { clockWarning } from '@hqrelay/db/queries/clock-offset';
+import { projectsWithClaims } from '@hqrelay/db/queries/idempotency-keys';
+import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
+import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
+import { ProjectDirectory } from '@hqrelay/projects/project-directory';
+import { diskWarning } from '@hqrelay/queue/disk-warning';
+import { Publisher } from '@hqrelay/queue/publisher';
+import type { HealthDeps } from '@hqrelay/runtime/http/health';
+import { createHttpServer, type HttpServer } from '@hqrelay/runtime/http/http-server';
+import type { Logger } from '@hqrelay/runtime/logger';
+import { createRegistry } from '@hqrelay/runtime/metrics';
+import { warnAtStart } from '@hqrelay/runtime/start-warnings';
+import { createAdminApp, createApp } from './app.ts';
+import type { ReceiverConfig } from './config.ts';
+import { BodyReader } from './http/read-body.ts';
+import { ingest, type IngestDeps } from './ingest/ingest.ts';
+import { LastSeenTimes } from './ingest/last-seen.ts';
+import { recordTooLarge } from './ingest/record-too-large.ts';
+import { createRejectionBudget } from './ingest/rejection-budget.ts';
+import { createReport, type ReceiverReport } from './report.ts';
+import { createPostgresClaims } from './reservation/postgres-claims.ts';
+import { RedisMemory } from './reservation/redis-memory.ts';
+import { createStores, type Stores } from './stores.ts';
+
+const unverifiedBytesMax = 256 << 20;
+const publishConfirmTimeoutMs = 600;
+const publishesInFlightMax = 5_000;
+const writeLastSeenEveryMs = 5_000;
+
+export type Receiver = {
+  /** Connects to the stores. A store that is unavailable does not keep the receiver from starting. */
+  connect: () => void;
+  server: HttpServer;
+  /** Answers metrics and readiness. Undefined where the public server does. */
+  adminServer: HttpServer | undefined;
+  /** Writes what is buffered, then closes the connections to the stores. */
+  disconnect: () => Promise<void>;
+};
+
+/** Wires one receiver. Nothing connects or listens yet. */
+export function createReceiver(
+  config: ReceiverConfig,
+  { logger, isDraining }: { logger: Logger; isDraining: () => boolean },
+): Receiver {
+  const registry = createRegistry();
+  const report = createReport(logger, registry);
+  const stores = createStores(config, logger, {
+    postgres: () => void redisMemory.learn(() => stores.postgres.tryWithin(2_000, projectsWithClaims)),
+    redis: () => void redisMemory.cameBack(),
+  });
+  const redisMemory = new RedisMemory(stores.cache);
+  stores.cache.redis.on('close', () => redisMemory.wasLost());
+
+  const { cache, postgres } = stores;
+  const directory = new ProjectDirectory({ cache, postgres, ttlSeconds: config.configCacheTtlSeconds });
+  const lastSeen = new LastSeenTimes(postgres);
+  const deps = createIngestDeps(config, { ...stores, redisMemory, directory, lastSeen, report, logger });
+  const health: HealthDeps = {
+    dependencies: {
+      postgres: () => postgres.health,
+      redis: () => cache.health,
+      rabbitmq: () => stores.broker.health,
+    },
+    // Either store can make a webhook durable. Without both nothing can be accepted.
+    isReady: (states) => states.postgres === 'up' || states.rabbitmq === 'up',
+    isDraining,
+    registry,
+  };
+  const hasAdminPort = config.receiverAdminPort !== undefined;
+  const app = createApp({
+    bodies: new BodyReader({ bodyBytesMax: config.bodyBytesMax, unverifiedBytesMax }),
+    ingest: (request) => ingest(deps, request),
+    recordTooLarge: (request, bytes) => recordTooLarge(deps, request, bytes),
+    report: report.received,
+    health,
+    trustProxy: config.trustProxy,
+    adminApart: hasAdminPort,
+    logger,
+  });
+  const subscriber = connectRedis(config.redisUrl, 'hqrelay-receiver-changes');
+  let writingLastSeen: NodeJS.Timeout | undefined;
+
+  return {
+    connect() {
+      followProjectChanges(subscriber, (projectId) => directory.forget(projectId));
+      stores.cache.start();
+      stores.broker.start();
+      void stores.postgres.start();
+      writingLastSeen = setInterval(() => void writeLastSeen(lastSeen, logger), writeLastSeenEveryMs);
+      warnOfStores(stores, config, logger, isDraining);
+    },
+    server: createHttpServer(app),
+    adminServer: hasAdminPort ? createHttpServer(createAdminApp(health)) : undefined,
+    async disconnect() {
+      await deps.recorder.close();
+      await lastSeen.write();
+      clearInterval(writingLastSeen);
+      subscriber.disconnect();
+      await Promise.all([stores.broker.stop(), stores.cache.close(), stores.postgres.close()]);
+    },
+  };
+}
+
+function createIngestDeps(
+  config: ReceiverConfig,
+  parts: Stores & {
+    redisMemory: RedisMemory;
+    directory: ProjectDirectory;
+    lastSeen: LastSeenTimes;
+    report: ReceiverReport;
+    logger: Logger;
+  },
+): IngestDeps {
+  const { postgres, cache, redisMemory, directory, lastSeen, report, logger } = parts;
+  const publisher = new Publisher({
+    name: 'ingest',
+    connection: parts.broker,
+    confirmTimeoutMs: publishConfirmTimeoutMs,
+    inFlightMax: publishesInFlightMax,
+  });
+  const recorder = new AuditRecorder({
+    postgres,
+    publisher,
+    onSpilled: (rows) => logger.debug({ rows }, 'audit.spilled'),
+    onParked: (row, reason) => logger.error({ kind: row.kind, reason }, 'audit.row_parked'),
+    onBackgroundRowsLost: (rows) => logger.error({ rows }, 'audit.background_rows_lost'),
+  });
+  return {
+    cache,
+    postgres,
+    postgresClaims: createPostgresClaims(postgres),
+    redisMemory,
+    publisher,
+    recorder,
+    secrets: new OpenedSecrets(parseSecretKeys(config.secretsKey), (error) =>
+      logger.error({ err: error }, 'secret.unreadable'),
+    ),
+    findProject: (projectId, now) => directory.find(projectId, now),
+    recordLater: (row) => recorder.recordLater(row),
+    mayRecordRejection: createRejectionBudget(20, 200),
+    onVerified: lastSeen.add,
+    onPublished: report.published,
+  };
+}
+
+async function writeLastSeen(lastSeen: LastSeenTimes, logger: Logger): Promise<void> {
+  await lastSeen.write().catch((error: unknown) => logger.warn({ err: error }, 'last_seen.not_written'));
+}
+
+/** Warns once about each store whose set-up would hurt later. */
+function warnOfStores(
+  { postgres, cache }: Stores,
+  config: ReceiverConfig,
+  logger: Logger,
+  isDraining: () => boolean,
+): void {
+  warnAtStart(
+    [
+      { dependency: 'postgres', check: () => clockWarning(postgres.pool, Date.now) },
+      { dependency: 'redis', check: () => evictionWarning(cache.redis) },
+      { dependency: 'rabbitmq', check: () => diskWarning(config.rabbitmqUrls[0] as string) },
+    ],
+    logger,
+    isDraining,
+  );
+}

@@ -1,0 +1,32 @@
+import { createLogger } from '@hqrelay/runtime/logger';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { readConfig } from '../src/config.ts';
+import { createReceiver, type Receiver } from '../src/receiver.ts';
+
+let world: World;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'));
+  const logger = createLogger({ name: 'receiver', level: 'silent' });
+  // The tests listen on any free port: that the variable is set is what counts.
+  const config = readConfig({ ...world.env, LOG_LEVEL: 'silent', RECEIVER_ADMIN_PORT: '9' });
+  receiver = createReceiver(config, { logger, isDraining: () => false });
+});
+
+afterAll(async () => {
+  await Promise.all([receiver.server.close(1_000), receiver.adminServer?.close(1_000)]);
+  await receiver.disconnect();
+  await world.close();
+});
+
+it('metrics and readiness answer on the admin port alone, and liveness on both', async () => {
+  const ports = [await receiver.server.listen(0), await receiver.adminServer!.listen(0)];
+  const statusCodes = async (path: string) =>
+    Promise.all(ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}${path}`)).status));
+  expect(await statusCodes('/health')).toEqual([200, 200]);
+  expect(await statusCodes('/metrics')).toEqual([404, 200]);
+  // Not connected to any store.
+  expect(await statusCodes('/health/ready')).toEqual([404, 503]);
+});
