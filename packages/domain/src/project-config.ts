@@ -16,7 +16,8 @@ const endpointConfig = z.object({
   retrySchedule: z.array(z.string()),
   timeoutMs: z.number(),
   enabled: z.boolean(),
-  disabledReason: z.string().nullable(),
+  /** Null while it is enabled. */
+  disabledBy: z.enum(['relay', 'person']).nullable(),
   paused: z.boolean(),
   orderingKey: z.string().nullable(),
   onDeadLetter: z.enum(['continue', 'hold']),

@@ -41,9 +41,10 @@ async function listEndpoints(cli: Cli, options: Options): Promise<void> {
   );
 }
 
-function stateOf(endpoint: { enabled: boolean; disabledReason: string | null; paused: boolean }): string {
-  if (!endpoint.enabled) return endpoint.disabledReason ? `disabled: ${endpoint.disabledReason}` : 'disabled';
-  return endpoint.paused ? 'paused' : 'enabled';
+function stateOf({ enabled, disabledBy, disabledReason, paused }: queries.ListedEndpoint): string {
+  if (enabled) return paused ? 'paused' : 'enabled';
+  const state = disabledBy === 'relay' ? 'disabled by the relay, still owed' : 'disabled';
+  return disabledReason ? `${state}: ${disabledReason}` : state;
 }
 
 function breakerOf({ breaker }: queries.ListedEndpoint, now: number): string {

@@ -31,14 +31,14 @@ const switches: readonly Switch[] = [
   {
     name: 'enable',
     description: 'owe it webhooks again; what was held goes, oldest first',
-    changes: { enabled: true, disabledReason: null },
+    changes: { enabled: true, disabledBy: null, disabledReason: null },
     done: 'is enabled',
     releases: true,
   },
   {
     name: 'disable',
     description: 'owe it no new webhooks, and hold the deliveries it is owed already',
-    changes: { enabled: false, disabledReason: 'disabled by an operator' },
+    changes: { enabled: false, disabledBy: 'person', disabledReason: 'disabled by an operator' },
     done: 'is disabled: it is owed no new webhooks',
   },
 ];

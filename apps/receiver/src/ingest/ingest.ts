@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
-import { matchesEventTypes } from '@hqrelay/domain/inbound/event-filter';
 import { findCredentials } from '@hqrelay/domain/inbound/forwarded-credentials';
 import { keepHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
+import { owedEndpoints } from '@hqrelay/domain/inbound/owed-endpoints';
 import { eventTypeOf, identifyWebhook } from '@hqrelay/domain/inbound/webhook-identity';
 import type { ProjectLookup } from '@hqrelay/projects/project-directory';
 import { admitWebhook, type AdmitDeps, type Admitted } from '../reservation/admit.ts';
@@ -112,10 +112,7 @@ async function endpointsOf(
   { id, copy }: Admitted,
 ): Promise<string[]> {
   const owed = copy && (await postgresClaims.findOwed(id));
-  if (owed) return owed;
-  return project.endpoints
-    .filter((endpoint) => endpoint.enabled && matchesEventTypes(endpoint.eventTypes, eventType))
-    .map((endpoint) => endpoint.id);
+  return owed || owedEndpoints(project.endpoints, eventType);
 }
 
 function answerSeen(

@@ -11,6 +11,8 @@ export type Endpoint = {
   retrySchedule: string[];
   timeoutMs: number;
   enabled: boolean;
+  /** The relay after a 410: it is still owed webhooks. A person: it is owed none. Null while it is enabled. */
+  disabledBy: 'relay' | 'person' | null;
   disabledReason: string | null;
   paused: boolean;
   /** How fast deliveries that were held while it was paused or disabled are let go, per second. */
@@ -42,11 +44,11 @@ export type EndpointSettings = Pick<
 };
 
 export type EndpointChanges = Partial<
-  EndpointSettings & Pick<Endpoint, 'enabled' | 'disabledReason' | 'paused' | 'releaseRate'>
+  EndpointSettings & Pick<Endpoint, 'enabled' | 'disabledBy' | 'disabledReason' | 'paused' | 'releaseRate'>
 >;
 
 const endpoint = `id, project_id as "projectId", url, event_types as "eventTypes", retry_schedule as "retrySchedule",
-  timeout_ms as "timeoutMs", enabled, disabled_reason as "disabledReason", paused,
+  timeout_ms as "timeoutMs", enabled, disabled_by as "disabledBy", disabled_reason as "disabledReason", paused,
   release_rate as "releaseRate", ordering_key as "orderingKey",
   on_dead_letter as "onDeadLetter", forward_credentials as "forwardCredentials", sealed_headers is not null as "hasHeaders",
   ca_certificates is not null as "hasCa", sealed_client_certificate is not null as "hasClientCertificate",
@@ -65,6 +67,7 @@ const changeColumns: Readonly<Record<keyof EndpointChanges, string>> = {
   sealedClientCertificate: 'sealed_client_certificate',
   clientCertificateKeyId: 'client_certificate_key_id',
   enabled: 'enabled',
+  disabledBy: 'disabled_by',
   disabledReason: 'disabled_reason',
   paused: 'paused',
   releaseRate: 'release_rate',

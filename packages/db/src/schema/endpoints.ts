@@ -1,6 +1,9 @@
 import { boolean, index, integer, pgEnum, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import { projects } from './projects.ts';
 
+/** Who disabled an endpoint: the relay after a 410 (it is still owed webhooks), or a person (it is owed none). */
+export const disabledBy = pgEnum('disabled_by', ['relay', 'person']);
+
 export const onDeadLetter = pgEnum('on_dead_letter', ['continue', 'hold']);
 
 export const endpoints = pgTable(
@@ -16,6 +19,7 @@ export const endpoints = pgTable(
     retrySchedule: text('retry_schedule').array().notNull(),
     timeoutMs: integer('timeout_ms').notNull(),
     enabled: boolean().notNull().default(true),
+    disabledBy: disabledBy('disabled_by'),
     disabledReason: text('disabled_reason'),
     paused: boolean().notNull().default(false),
     /** How fast deliveries that were held while it was paused or disabled are let go, per second. */

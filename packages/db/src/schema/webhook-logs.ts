@@ -19,7 +19,7 @@ export const webhookLogs = pgTable(
     eventType: text('event_type'),
     status: webhookStatus().notNull(),
     reason: text(),
-    /** The enabled endpoints it matched at acceptance: what this webhook owes. */
+    /** The endpoints it matched at acceptance that were enabled, or disabled by the relay: what this webhook owes. */
     endpointIds: uuid('endpoint_ids').array().notNull(),
     duplicateOf: uuid('duplicate_of'),
     /** Hex; null when the body was never read to its end. */
