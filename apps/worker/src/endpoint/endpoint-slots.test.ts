@@ -80,6 +80,15 @@ describe('the slots of an endpoint', () => {
     expect(await second).toBe(true);
   });
 
+  it('let a large body in as soon as one of them is free, however busy the endpoint is', async () => {
+    const all = slots();
+    await takenAtOnce(all, 'a', 4);
+    const large = all.take('a', slotsOf(1 << 20));
+    all.free('a', 1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await large).toBe(true);
+  });
+
   it('are waited for by nobody when the worker stops', async () => {
     const all = slots();
     await takenAtOnce(all, 'a', 4);

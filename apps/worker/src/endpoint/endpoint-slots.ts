@@ -45,7 +45,7 @@ export class EndpointSlots {
   take(endpointId: string, slots: number): Promise<boolean> {
     const endpoint = this.#endpoints.get(endpointId) ?? { taken: 0, waiting: [], isCongested: false };
     this.#endpoints.set(endpointId, endpoint);
-    if (endpoint.waiting.length === 0 && this.#fits(endpoint, slots)) {
+    if (endpoint.waiting.length === 0 && this.#hasFreeSlot(endpoint)) {
       this.#give(endpoint, slots);
       return Promise.resolve(true);
     }
@@ -71,11 +71,7 @@ export class EndpointSlots {
     endpoint.taken -= slots;
     this.#taken -= slots;
     if (endpoint.taken <= this.#limitOf(endpoint) / 2) endpoint.isCongested = false;
-    for (
-      let next = endpoint.waiting[0];
-      next && this.#fits(endpoint, next.slots);
-      next = endpoint.waiting[0]
-    ) {
+    for (let next = endpoint.waiting[0]; next && this.#hasFreeSlot(endpoint); next = endpoint.waiting[0]) {
       endpoint.waiting.shift();
       this.#give(endpoint, next.slots);
       next.resolve(true);
@@ -96,9 +92,9 @@ export class EndpointSlots {
     return Math.min(this.#options.perEndpoint(), Math.max(leastSlots, free / 2));
   }
 
-  /** One delivery fits always where there is none, however large it is. */
-  #fits(endpoint: Endpoint, slots: number): boolean {
-    return endpoint.taken === 0 || endpoint.taken + slots <= this.#limitOf(endpoint);
+  /** One free slot admits a delivery of any size: a large body that waited for all of its slots would wait for ever. */
+  #hasFreeSlot(endpoint: Endpoint): boolean {
+    return endpoint.taken < Math.floor(this.#limitOf(endpoint));
   }
 
   #give(endpoint: Endpoint, slots: number): void {
