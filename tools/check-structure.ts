@@ -11,8 +11,6 @@ const tellsNothing = /^(index|utils?|helpers?|common|types|misc|manager|service)
 const filesPerFolder = 12;
 /** Folders that hold one file for each thing of a kind, however many there are. */
 const mayBeLong = [
-  'tools/chaos',
-  'tools/services/src',
   'packages/db/src/queries',
   'packages/db/src/schema',
   'apps/cli/src/commands',

@@ -4,9 +4,10 @@ import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { format } from 'prettier';
-import { copyBuiltApps } from '../chaos/app-tree.ts';
-import { replaceTable } from '../chaos/replace-table.ts';
-import { startChaosServices, type ChaosServices } from '../chaos/services.ts';
+import { copyBuiltApps } from '../harness/app-copy.ts';
+import { withDurableServices, type DurableServices } from '../harness/durable-services.ts';
+import { replaceTable } from '../harness/replace-table.ts';
+import { markdownTable, plainTable } from '../harness/table.ts';
 import { startGenerator, startSink } from './children.ts';
 import { createBare, createProduct, type Pipeline, type PipelineName } from './pipelines.ts';
 import { measureRound, type Measured, type RoundOptions } from './round.ts';
@@ -36,22 +37,9 @@ const plan = values.quick
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 if (values.help) process.stdout.write(usage);
-else await withServices(values.isolation ? isolation : throughput);
+else await withDurableServices({ say }, values.isolation ? isolation : throughput);
 
-async function withServices(work: (services: ChaosServices) => Promise<void>): Promise<void> {
-  say('Starting private, durable servers …');
-  const services = await startChaosServices(say);
-  const stopAndExit = (signal: NodeJS.Signals) =>
-    void services.stop().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
-  process.once('SIGINT', stopAndExit).once('SIGTERM', stopAndExit);
-  try {
-    await work(services);
-  } finally {
-    await services.stop();
-  }
-}
-
-async function isolation(services: ChaosServices): Promise<void> {
+async function isolation(services: DurableServices): Promise<void> {
   const only = values.only.split(',').filter((name) => name !== '');
   const lines = await measureIsolation(services, { only, quick: values.quick, say });
   const cells = [
@@ -69,7 +57,7 @@ async function isolation(services: ChaosServices): Promise<void> {
   if (lines.some(({ holds }) => !holds)) process.exitCode = 1;
 }
 
-async function throughput(services: ChaosServices): Promise<void> {
+async function throughput(services: DurableServices): Promise<void> {
   const sink = await startSink();
   const generator = startGenerator();
   try {
@@ -88,7 +76,7 @@ async function runRounds(options: RoundOptions): Promise<Record<PipelineName, Me
   const pipelines = await createPipelines(options.services, options.sink.url);
   for (let number = 1; number <= plan.rounds; number += 1) {
     const measured: Partial<Record<PipelineName, Measured>> = {};
-    // Whoever goes first finds the stores as the other left them: in turn.
+    // Each pipeline finds the stores as the other left them, so they take turns at being first.
     for (const pipeline of number % 2 === 1 ? pipelines : pipelines.toReversed()) {
       const figures = await measureRound(pipeline, options);
       measured[pipeline.name] = figures;
@@ -102,9 +90,8 @@ async function runRounds(options: RoundOptions): Promise<Record<PipelineName, Me
   return rounds;
 }
 
-async function createPipelines(services: ChaosServices, sinkUrl: string): Promise<Pipeline[]> {
-  const appFolder = copyBuiltApps(join(services.folder, 'apps'));
-  const options = { services, appFolder, sinkUrl };
+async function createPipelines(services: DurableServices, sinkUrl: string): Promise<Pipeline[]> {
+  const options = { services, apps: copyBuiltApps(join(services.folder, 'apps')), sinkUrl };
   return [await createProduct(options), await createBare(options)];
 }
 
@@ -122,24 +109,4 @@ async function keep(figures: readonly Figure[]): Promise<void> {
   const json = await format(JSON.stringify({ at, machine, plan, figures }), { parser: 'json' });
   writeFileSync(file, json);
   say(`Written to ${file}`);
-}
-
-function plainTable(cells: readonly string[][]): string {
-  const widths = (cells[0] ?? []).map((_, index) =>
-    Math.max(...cells.map((line) => line[index]?.length ?? 0)),
-  );
-  return cells
-    .map((line) =>
-      line
-        .map((cell, index) => (index === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[index] ?? 0)))
-        .join('  '),
-    )
-    .join('\n');
-}
-
-function markdownTable([head = [], ...lines]: readonly string[][]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map((_, index) => (index === 0 ? '---' : '---:'))), ...lines.map(line)].join(
-    '\n',
-  );
 }

@@ -1,16 +1,15 @@
 import { join } from 'node:path';
 import { freePorts } from '@hqrelay/services/free-port';
-import { ServerProcess } from '@hqrelay/services/server-process';
-import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
+import { createApp, type AppName, type AppSource } from '@hqrelay/services/app-process';
+import { ServerProcess } from '@hqrelay/services/process/server-process';
 import { createWorld, type World } from '@hqrelay/testing/world';
-import { createApp } from '../chaos/app.ts';
-import type { ChaosServices } from '../chaos/services.ts';
-import { trustRedis } from '../chaos/trust-redis.ts';
+import type { DurableServices } from '../harness/durable-services.ts';
+import { addProject } from '../harness/projects.ts';
 
 export type PipelineName = 'product' | 'bare';
 
 /** One process of a pipeline, ready for work. */
-export type Stage = { pid: () => number; stop: () => Promise<void> };
+export type Stage = { pid: () => number; stop: () => Promise<unknown> };
 
 /** A way from the provider to the endpoint, with a database and a virtual host of its own. */
 export type Pipeline = {
@@ -25,26 +24,19 @@ export type Pipeline = {
 };
 
 export type PipelineOptions = {
-  services: ChaosServices;
-  /** The copy of what was built. */
-  appFolder: string;
+  services: DurableServices;
+  apps: AppSource;
   sinkUrl: string;
 };
 
 export async function createProduct(options: PipelineOptions): Promise<Pipeline> {
   const { world, project } = await prepare(options);
-  const start = async (kind: 'receiver' | 'worker', port: number): Promise<Stage> => {
-    const app = await createApp({
-      kind,
-      name: kind,
-      port,
-      from: { kind: 'built', folder: options.appFolder },
-      env: world.env,
-      logFolder: options.services.folder,
-    });
-    app.start();
-    await app.untilReady();
-    return { pid: app.pid, stop: app.stop };
+  const start = async (app: AppName, port: number): Promise<Stage> => {
+    const logFile = join(options.services.folder, `${app}.log`);
+    const started = await createApp({ app, port, from: options.apps, env: world.env, logFile });
+    started.start();
+    await started.waitUntilReady();
+    return { pid: () => started.pid(), stop: () => started.end() };
   };
   const [receiverPort, workerPort] = (await freePorts(2)) as [number, number];
   return {
@@ -75,7 +67,7 @@ export async function createBare(options: PipelineOptions): Promise<Pipeline> {
       name: `bare ${name}`,
       command: process.execPath,
       args: [join(import.meta.dirname, `bare/${name}.mjs`)],
-      env,
+      env: { ...process.env, ...env },
       logFile: join(options.services.folder, `bare-${name}.log`),
       stopSignal: 'SIGTERM',
     });
@@ -97,10 +89,8 @@ export async function createBare(options: PipelineOptions): Promise<Pipeline> {
 
 async function prepare({ services, sinkUrl }: PipelineOptions) {
   const world = await createWorld(services.urls);
-  const project = await seedProject(world);
-  await trustRedis(world.redisUrl, [project.id]);
-  const { id } = await seedEndpoint(world, project.id, { url: sinkUrl });
-  return { world, project, endpointId: id };
+  const project = await addProject(world, [{ url: sinkUrl, retry: 'hqrelay' }]);
+  return { world, project, endpointId: project.endpointIds[0] as string };
 }
 
 /** Rows that the pipeline has committed. */

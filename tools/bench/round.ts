@@ -1,5 +1,5 @@
 import { waitFor } from '@hqrelay/testing/wait-for';
-import type { ChaosServices } from '../chaos/services.ts';
+import type { DurableServices } from '../harness/durable-services.ts';
 import type { Generator, GeneratorResult, Sink } from './children.ts';
 import { countRows, type Pipeline, type Rows, type Stage } from './pipelines.ts';
 import { cpuMicroseconds, peakMemoryMib } from './process-cost.ts';
@@ -8,7 +8,7 @@ import { cpuMicroseconds, peakMemoryMib } from './process-cost.ts';
 export type Measured = Record<string, number>;
 
 export type RoundOptions = {
-  services: ChaosServices;
+  services: DurableServices;
   sink: Sink;
   generator: Generator;
   warmUpSeconds: number;

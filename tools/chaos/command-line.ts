@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { guards } from './guards.ts';
+import { guards } from './guards/guards.ts';
 import type { Row } from './row.ts';
 import { together } from './together.ts';
 

@@ -1,15 +1,15 @@
 // `npm run chaos`: the failure matrix, executed. Exits 1 when a row is red or does not count.
 import { join } from 'node:path';
-import type { AppSource } from './app.ts';
-import { copyBuiltApps } from './app-tree.ts';
+import { copyBuiltApps } from '../harness/app-copy.ts';
+import { withDurableServices, type DurableServices } from '../harness/durable-services.ts';
+import { replaceTable } from '../harness/replace-table.ts';
+import { markdownTable, plainTable } from '../harness/table.ts';
 import { readCommandLine, usage, type ChaosCommand } from './command-line.ts';
-import { runGuardTrials, slowCommits } from './guard-trials.ts';
-import { replaceTable } from './replace-table.ts';
+import { runGuardTrials, slowCommits } from './guards/trials.ts';
 import type { Row } from './row.ts';
 import { rows } from './rows.ts';
 import { runRow, type RowResult } from './run-row.ts';
-import { startChaosServices, type ChaosServices } from './services.ts';
-import { markdownTable, plainTable, trialsTable } from './table.ts';
+import { rowCells, trialsTable } from './table.ts';
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
@@ -30,29 +30,21 @@ switch (command.kind) {
     break;
 }
 
-async function withServices(
-  work: (services: ChaosServices) => Promise<boolean>,
+function withServices(
+  work: (services: DurableServices) => Promise<boolean>,
   { kind, keepLogs }: { kind: 'run' | 'guards'; keepLogs: boolean },
 ): Promise<void> {
-  say('Starting private, durable servers …');
-  const services = await startChaosServices(say, kind === 'guards' ? { postgresSettings: slowCommits } : {});
-  const stopAndExit = (signal: NodeJS.Signals) =>
-    void services.stop().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
-  process.once('SIGINT', stopAndExit).once('SIGTERM', stopAndExit);
-  try {
+  const postgresSettings = kind === 'guards' ? slowCommits : [];
+  return withDurableServices({ say, keepLogs, postgresSettings }, async (services) => {
     if (!(await work(services))) process.exitCode = 1;
-  } finally {
-    await services.stop({ keepLogs });
-  }
+  });
 }
 
 async function runRows(
   { rows, small, fromSource, write }: Extract<ChaosCommand, { kind: 'run' }>,
-  services: ChaosServices,
+  services: DurableServices,
 ): Promise<boolean> {
-  const apps: AppSource = fromSource
-    ? { kind: 'source' }
-    : { kind: 'built', folder: copyBuiltApps(join(services.folder, 'apps')) };
+  const apps = fromSource ? { kind: 'source' as const } : copyBuiltApps(join(services.folder, 'apps'));
   const run = async (row: Row): Promise<RowResult> => {
     await services.restore();
     say(`\n${row.name}: ${row.fault}`);
@@ -61,27 +53,28 @@ async function runRows(
       services,
       apps,
       brief: small,
-      // Beside tests that run at the same time all of it takes longer.
+      // Small rows run beside the tests, which slow them down.
       withinMs: small ? 90_000 : 60_000,
       say: (line) => say(`  ${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(5)} s  ${line}`),
     });
-    sayVerdict(result);
+    sayOutcome(result);
     return result;
   };
   const results: RowResult[] = [];
   for (const row of rows) {
     const result = await run(row);
-    // It proves nothing either way, as on a machine that is busy just now: once more, and that is what it is then.
-    results.push(result.verdict.kind === 'did not count' ? await run(row) : result);
+    // A row that did not count proves nothing, for example because the machine was busy: the second run decides.
+    results.push(result.outcome.kind === 'did not count' ? await run(row) : result);
   }
-  process.stdout.write(`\n${plainTable(results)}\n`);
-  if (write) await replaceTable('docs/failure-matrix.md', 'rows', markdownTable(results));
-  return results.every(({ verdict }) => verdict.kind === 'green');
+  const cells = rowCells(results);
+  process.stdout.write(`\n${plainTable(cells, [(cells[0]?.length ?? 0) - 1])}\n`);
+  if (write) await replaceTable('docs/failure-matrix.md', 'rows', markdownTable(cells));
+  return results.every(({ outcome }) => outcome.kind === 'green');
 }
 
 async function tryGuards(
   { only, write }: Extract<ChaosCommand, { kind: 'guards' }>,
-  services: ChaosServices,
+  services: DurableServices,
 ): Promise<boolean> {
   const trials = await runGuardTrials(services, rows, only, say);
   process.stdout.write(`\n${trialsTable(trials)}\n`);
@@ -89,9 +82,9 @@ async function tryGuards(
   return trials.every(({ passed }) => passed);
 }
 
-function sayVerdict({ verdict, hit, tookMs, row, duplicates }: RowResult): void {
-  say(`  ${verdict.kind} after ${(tookMs / 1_000).toFixed(1)} s; ${hit}`);
-  if (verdict.kind !== 'green') for (const reason of verdict.reasons) say(`    ${reason}`);
+function sayOutcome({ outcome, hit, tookMs, row, duplicates }: RowResult): void {
+  say(`  ${outcome.kind} after ${(tookMs / 1_000).toFixed(1)} s; ${hit}`);
+  if (outcome.kind !== 'green') for (const reason of outcome.reasons) say(`    ${reason}`);
   if (duplicates > 0 && row.duplicatesBecause)
     say(`    ${duplicates} arrived twice: ${row.duplicatesBecause}`);
 }

@@ -1,5 +1,6 @@
-import type { Load } from './load.ts';
-import type { ServiceName, Site } from './site.ts';
+import type { ServiceName } from '@hqrelay/services/private-services';
+import type { Load } from '../harness/load.ts';
+import type { Site } from './site.ts';
 
 /** One line of the failure matrix: what is broken, and what follows from it. */
 export type Row = {

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { withTimeout } from '@hqrelay/flow/with-timeout';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import type { AppSource } from './app.ts';
-import { balance, type Books } from './books.ts';
-import { figuresOf, type Figures } from './figures.ts';
-import { readLedger, readProgress } from './ledger.ts';
-import { acceptedMin, evidenceOf, judge, type Verdict } from './judge.ts';
-import { Load } from './load.ts';
-import { countReady, queuesOfLater, readRemains } from './remains.ts';
+import type { AppSource } from '@hqrelay/services/app-process';
+import type { DurableServices } from '../harness/durable-services.ts';
+import { Load } from '../harness/load.ts';
+import { balance, type Books } from './outcome/books.ts';
+import { figuresOf, type Figures } from './outcome/figures.ts';
+import { acceptedMin, evidenceOf, judge, type Outcome } from './outcome/judge.ts';
+import { readLedger, readProgress } from './outcome/ledger.ts';
+import { countReady, queuesOfLater, readRemains } from './outcome/remains.ts';
 import type { Fault, Row, Stage } from './row.ts';
-import type { ChaosServices } from './services.ts';
 import { createSite, preloadPath, type Site } from './site.ts';
 
 export type RowResult = Books &
@@ -23,12 +23,12 @@ export type RowResult = Books &
     /** What the fault hit in flight. */
     hit: string;
     tookMs: number;
-    verdict: Verdict;
+    outcome: Outcome;
     logFolder: string;
   };
 
 export type RunOptions = {
-  services: ChaosServices;
+  services: DurableServices;
   apps: AppSource;
   /** The books alone, of few webhooks, and no time is judged: for machines that are busy with other tests. */
   brief: boolean;
@@ -45,7 +45,7 @@ const closingMs = 6_000;
 /** For the broker to give back what a stopped worker had in its hands. */
 const giveBackMs = 1_500;
 
-/** Runs one row of the matrix from its own apps and database to its verdict. */
+/** Runs one row of the matrix from its own apps and database to its outcome. */
 export async function runRow(row: Row, options: RunOptions): Promise<RowResult> {
   const startedAt = performance.now();
   const size = options.brief ? 'brief' : 'whole';
@@ -79,7 +79,7 @@ export async function runRow(row: Row, options: RunOptions): Promise<RowResult> 
     const isDrained = await drained(site, load, deadline - closingMs);
     const outstanding = load.outstanding;
     load.close();
-    await Promise.all([...site.receivers, ...site.workers].map((app) => app.stop()));
+    await Promise.all([...site.receivers, ...site.workers].map((app) => app.end()));
     return await concluded(row, options, {
       site,
       load,
@@ -192,7 +192,7 @@ async function concluded(
     hit: hit ?? 'nothing',
     tookMs: performance.now() - run.startedAt,
     logFolder: run.logFolder,
-    verdict: judge({
+    outcome: judge({
       row,
       brief: options.brief,
       answers: load.answers,

@@ -1,45 +1,39 @@
 import { join } from 'node:path';
-import { announceProjectChange } from '@hqrelay/cache/project-config';
+import type { AppProcess, AppSource } from '@hqrelay/services/app-process';
+import type { ServiceName } from '@hqrelay/services/private-services';
 import type { RunningServer } from '@hqrelay/services/running-server';
-import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { startTcpProxy, type TcpProxy } from '@hqrelay/testing/network/tcp-proxy';
 import { createWorld, type World } from '@hqrelay/testing/world';
-import { Redis } from 'ioredis';
-import { createApp, type App, type AppKind, type AppSource } from './app.ts';
-import { startBlackHole, type BlackHole } from './black-hole.ts';
+import type { DurableServices } from '../harness/durable-services.ts';
+import { startFleet, type Fleet } from '../harness/fleet.ts';
+import { addProject, changeEndpoint, type TargetProject } from '../harness/projects.ts';
 import { startEndpoint, type Endpoint, type HowToAnswer } from './endpoint.ts';
-import type { ChaosServices } from './services.ts';
-import { trustRedis } from './trust-redis.ts';
 
-export type ServiceName = 'postgres' | 'redis' | 'rabbitmq';
-
-/** A project, and what each of its webhooks owes. */
-export type SiteProject = SeededProject & { endpointIds: string[] };
-
-/** Everything one row works with, its own but for the servers. */
+/** Everything one row works with, its own except for the servers. */
 export type Site = {
   world: World;
-  services: ChaosServices;
-  receivers: readonly App[];
-  workers: readonly App[];
-  projects: readonly SiteProject[];
+  services: DurableServices;
+  receivers: readonly AppProcess[];
+  workers: readonly AppProcess[];
+  projects: readonly TargetProject[];
   /** By the id in the tables. */
   endpoints: ReadonlyMap<string, Endpoint>;
   /** By name. */
   endpoint: (name: EndpointName) => Endpoint;
-  /** As the command line changes it: committed, and announced. */
+  /** Sets columns as the command line does: committed, and announced to the apps. */
   changeEndpoint: (name: EndpointName, changes: string) => Promise<void>;
   server: (name: ServiceName) => RunningServer;
-  /** Between the apps and the services that the row named. */
-  blackHole: (name: ServiceName) => BlackHole;
+  /** Between the apps and a service that the row named. */
+  proxy: (name: ServiceName) => TcpProxy;
   close: () => Promise<void>;
 };
 
 type EndpointName = 'alone' | 'plain' | 'flaky' | 'slow' | 'open' | 'paused';
 
 export type SiteOptions = {
-  services: ChaosServices;
+  services: DurableServices;
   apps: AppSource;
-  /** Services that the apps reach through a proxy of ours. */
+  /** Services that the apps reach through a proxy. */
   proxied: readonly ServiceName[];
   /** Modules that workers load first. */
   workerPreload: readonly string[];
@@ -49,8 +43,9 @@ export type SiteOptions = {
 };
 
 const appsOfEach = 2;
+const retry = '1s,2s,4s,8s';
 
-/** Fails one first attempt in sixteen; and, where the row has time for it, every attempt of one webhook in sixty-four. */
+/** Fails one first attempt in sixteen, and with `mayDie` every attempt of one webhook in sixty-four. */
 const flaky =
   (mayDie: boolean): HowToAnswer =>
   (webhookId, attemptNum) => {
@@ -62,100 +57,63 @@ const always200 =
   (delayMs: number): HowToAnswer =>
   () => ({ statusCode: 200, delayMs });
 
+type Target = { name: EndpointName; how: HowToAnswer; retry: string };
+
+/** The endpoints of each project. */
+function targetsOf(everyEnd: boolean): Target[][] {
+  const target = (name: EndpointName, how = always200(15), schedule = retry) => ({
+    name,
+    how,
+    retry: schedule,
+  });
+  return [
+    [target('alone')],
+    [target('plain'), target('flaky', flaky(everyEnd), everyEnd ? '1s,2s,4s' : '1s,1s')],
+    [target('slow', always200(80))],
+    ...(everyEnd ? [[target('open'), target('paused')]] : []),
+  ];
+}
+
 /** Several projects with one to two endpoints, two receivers and two workers, ready. */
 export async function createSite(options: SiteOptions): Promise<Site> {
-  const { services, everyEnd } = options;
+  const { services } = options;
   const world = await createWorld(services.urls);
-  const holes = new Map<ServiceName, BlackHole>();
-  const apps: App[] = [];
+  const proxies = new Map<ServiceName, TcpProxy>();
   const endpoints = new Map<string, Endpoint>();
+  let fleet: Fleet | undefined;
   const close = async () => {
-    await Promise.all(apps.filter((app) => app.isRunning()).map((app) => app.kill()));
-    for (const hole of holes.values()) hole.close();
+    await fleet?.end('SIGKILL');
+    await Promise.all([...proxies.values()].map((proxy) => proxy.close()));
     await Promise.all([...endpoints.values()].map((each) => each.shut()));
     await world.close();
   };
   try {
-    for (const name of options.proxied) holes.set(name, await startBlackHole(services.server(name).port));
-    const retry = '1s,2s,4s,8s';
-    const projects: SiteProject[] = [];
-    const addProject = async (targets: [EndpointName, HowToAnswer, string][]) => {
-      const project = await seedProject(world);
-      const endpointIds: string[] = [];
-      for (const [name, how, schedule] of targets) {
-        const endpoint = await startEndpoint(name, how);
-        const { id } = await seedEndpoint(world, project.id, { url: endpoint.url, retry: schedule });
-        endpoints.set(id, endpoint);
-        endpointIds.push(id);
-        if (name === 'paused')
-          await world.sql.query('update endpoints set paused = true where id = $1', [id]);
-      }
-      projects.push({ ...project, endpointIds });
-    };
-    await addProject([['alone', always200(15), retry]]);
-    await addProject([
-      ['plain', always200(15), retry],
-      ['flaky', flaky(everyEnd), everyEnd ? '1s,2s,4s' : '1s,1s'],
-    ]);
-    await addProject([['slow', always200(80), retry]]);
-    if (everyEnd) {
-      await addProject([
-        ['open', always200(15), retry],
-        ['paused', always200(15), retry],
-      ]);
+    for (const name of options.proxied) proxies.set(name, await startTcpProxy(services.server(name).port));
+    const projects = [];
+    for (const targets of targetsOf(options.everyEnd)) {
+      projects.push(await addTargets(world, targets, endpoints));
     }
-
-    await trustRedis(
-      world.redisUrl,
-      projects.map(({ id }) => id),
-    );
-
-    const env = { ...world.env, ...proxiedUrls(world, holes), LOG_LEVEL: 'info' };
-    const start = async (kind: AppKind, number: number) => {
-      const app = await createApp({
-        kind,
-        name: `${kind} ${number}`,
-        from: options.apps,
-        env,
-        logFolder: options.logFolder,
-        preload: kind === 'worker' ? options.workerPreload : [],
-      });
-      apps.push(app);
-      app.start();
-      return app;
-    };
-    const numbers = Array.from({ length: appsOfEach }, (_, index) => index + 1);
-    const receivers = await Promise.all(numbers.map((number) => start('receiver', number)));
-    const workers = await Promise.all(numbers.map((number) => start('worker', number)));
-    await Promise.all(apps.map((app) => app.untilReady()));
+    const idOf = (name: EndpointName) => [...endpoints].find(([, each]) => each.name === name)?.[0];
+    if (options.everyEnd) await changeEndpoint(world, String(idOf('paused')), 'paused = true');
+    fleet = await startFleet({
+      from: options.apps,
+      receivers: appsOfEach,
+      workers: appsOfEach,
+      env: { ...world.env, ...proxiedUrls(world, proxies) },
+      logFolder: options.logFolder,
+      workerPreload: options.workerPreload,
+    });
     return {
       world,
       services,
-      receivers,
-      workers,
+      receivers: fleet.receivers,
+      workers: fleet.workers,
       projects,
       endpoints,
-      endpoint: (name) => {
-        const found = [...endpoints.values()].find((each) => each.name === name);
-        if (!found) throw new Error(`no endpoint ${name} at this site`);
-        return found;
-      },
-      changeEndpoint: async (name, changes) => {
-        const id = [...endpoints].find(([, each]) => each.name === name)?.[0];
-        const { rows } = await world.sql.query<{ projectId: string }>(
-          `update endpoints set ${changes} where id = $1 returning project_id as "projectId"`,
-          [id],
-        );
-        const redis = new Redis(world.redisUrl);
-        for (const { projectId } of rows) await announceProjectChange(redis, projectId);
-        redis.disconnect();
-      },
+      endpoint: (name) => existing(endpoints.get(String(idOf(name))), `endpoint ${name}`),
+      changeEndpoint: (name, changes) => changeEndpoint(world, String(idOf(name)), changes),
       server: services.server,
-      blackHole: (name) => {
-        const hole = holes.get(name);
-        if (!hole) throw new Error(`${name} is not proxied at this site`);
-        return hole;
-      },
+      proxy: (name) => existing(proxies.get(name), `proxy of ${name}`),
       close,
     };
   } catch (error) {
@@ -164,16 +122,37 @@ export async function createSite(options: SiteOptions): Promise<Site> {
   }
 }
 
-function proxiedUrls(world: World, holes: ReadonlyMap<ServiceName, BlackHole>): Record<string, string> {
+async function addTargets(
+  world: World,
+  targets: readonly Target[],
+  endpoints: Map<string, Endpoint>,
+): Promise<TargetProject> {
+  const started = await Promise.all(targets.map(({ name, how }) => startEndpoint(name, how)));
+  const project = await addProject(
+    world,
+    targets.map(({ retry }, index) => ({ url: existing(started[index], 'endpoint').url, retry })),
+  );
+  for (const [index, id] of project.endpointIds.entries()) {
+    endpoints.set(id, existing(started[index], 'endpoint'));
+  }
+  return project;
+}
+
+function existing<T>(found: T | undefined, what: string): T {
+  if (found === undefined) throw new Error(`there is no ${what} at this site`);
+  return found;
+}
+
+function proxiedUrls(world: World, proxies: ReadonlyMap<ServiceName, TcpProxy>): Record<string, string> {
   const names = { postgres: 'DATABASE_URL', redis: 'REDIS_URL', rabbitmq: 'RABBITMQ_URL' } as const;
   return Object.fromEntries(
-    [...holes].map(([service, hole]) => {
+    [...proxies].map(([service, { port }]) => {
       const url = new URL(world.env[names[service]] as string);
-      url.port = String(hole.port);
+      url.port = String(port);
       return [names[service], url.href];
     }),
   );
 }
 
-/** A module of ours that an app loads first. */
+/** A module that an app loads first. */
 export const preloadPath = (name: string): string => join(import.meta.dirname, 'preload', name);

@@ -18,7 +18,7 @@ const development: Readonly<Record<string, readonly string[]>> = {
   harness: [...packages, 'services', 'testing'],
   up: [...packages, 'services', 'bootstrap', 'cli'],
   chaos: [...packages, 'services', 'testing', 'harness'],
-  bench: [...packages, 'services', 'testing', 'harness', 'chaos'],
+  bench: [...packages, 'services', 'testing', 'harness'],
 };
 
 /** Every test may use these beside what its part may import. */

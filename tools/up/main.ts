@@ -1,11 +1,10 @@
 // `npm run up`, after the bootstrap has installed and built: services, schema, apps, and one webhook through them all.
 import { mkdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { loadConfig } from '@hqrelay/runtime/env/env';
-import { findServices } from '@hqrelay/services/find-services';
+import { AppProcess, repositoryRoot as root, type AppName } from '@hqrelay/services/app-process';
+import { findServices } from '@hqrelay/services/find/find-services';
 import { tryLock } from '../bootstrap/folder-lock.mjs';
-import { type AppName, AppProcess } from './app-process.ts';
 import { checkPort } from './check-port.ts';
 import { commandLine } from './command-line.ts';
 import { flakyEventType, prepareDemo } from './demo.ts';
@@ -14,7 +13,6 @@ import { LogDisplay } from './log-display.ts';
 import { sentenceOf, StopList } from './stop-list.ts';
 import { tellStory } from './tell-story.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const dir = `${root}.hqrelay`;
 const readyWithinMs = 60_000;
 const deliveredWithinMs = 30_000;
@@ -36,7 +34,7 @@ try {
 async function up(): Promise<void> {
   const startedAt = performance.now();
   process.chdir(root);
-  mkdirSync(dir, { recursive: true });
+  mkdirSync(`${dir}/logs`, { recursive: true });
   const lock = tryLock(`${dir}/up.lock`);
   if (lock.kind === 'held') {
     throw new Error(
@@ -109,14 +107,23 @@ async function startApp(
   env: Record<string, string>,
 ): Promise<void> {
   const logFile = `.hqrelay/logs/${name}.log`;
-  const app = new AppProcess(name, { adminPort, env, logFile, onLine: (line) => logs.show(line) });
+  const app = new AppProcess({
+    app: name,
+    from: { kind: 'built', folder: root },
+    port,
+    adminPort,
+    env: { ...process.env, ...env },
+    logFile,
+    onLine: (line) => logs.show(line),
+  });
+  app.start();
   apps.push(app);
-  stops.add(name, () => app.stop());
-  void app.ended().then((how) => stops.stopAll(how, 1));
-  const ready = async () => {
-    while (!stops.isStopping && !(await app.isReady())) await wait(50);
-  };
-  await within(readyWithinMs, `the ${name} to be ready: see ${logFile}`, ready());
+  stops.add(name, () => app.end());
+  void app.ended().then(({ code, lastLines }) => {
+    const how = code === null ? 'was ended by a signal' : `ended with exit code ${code}`;
+    return stops.stopAll([`The ${name} ${how}. Its last lines:`, ...lastLines].join('\n  '), 1);
+  });
+  await app.waitUntilReady(readyWithinMs);
   detail(`${name} on port ${port}, its log in ${logFile}`);
 }
 
@@ -144,6 +151,6 @@ async function within(timeoutMs: number, what: string, work: Promise<unknown>): 
 
 /** A second signal is impatience: the apps are not waited for any longer. */
 function stopOrHurry(): void {
-  if (stops.isStopping) for (const app of apps) app.kill();
+  if (stops.isStopping) for (const app of apps) void app.end('SIGKILL');
   else void stops.stopAll('Told to stop:', 0);
 }

@@ -1,6 +1,7 @@
-import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Certificate } from './certificates.ts';
+import { listenOnLoopback } from './network/loopback-server.ts';
 
 /** What an endpoint can do instead of answering. */
 export const faults = {
@@ -34,11 +35,9 @@ export type FaultyEndpoint = { url: string; requests: () => number; close: () =>
 
 /** The customer's side at its worst: below HTTP, one fault for every request. With a certificate it speaks TLS. */
 export async function startFaultyEndpoint(fault: Fault, certificate?: Certificate): Promise<FaultyEndpoint> {
-  const sockets = new Set<Socket>();
   let requests = 0;
   const serve = (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {}).once('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
     socket.once('data', () => {
       requests += 1;
       faults[fault](socket);
@@ -47,17 +46,12 @@ export async function startFaultyEndpoint(fault: Fault, certificate?: Certificat
   const server = certificate
     ? createTlsServer({ cert: certificate.certificate, key: certificate.key }, serve)
     : createTcpServer(serve);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const close = async () => {
-    for (const socket of sockets) socket.destroy();
-    if (server.listening) await new Promise((resolve) => server.close(resolve));
-  };
-  if (fault === 'refuses connections') await close();
+  const { port, shut } = await listenOnLoopback(server);
+  if (fault === 'refuses connections') await shut();
   return {
     url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}/hook`,
     requests: () => requests,
-    close,
+    close: shut,
   };
 }
 

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { listenOnLoopback } from './network/loopback-server.ts';
 import { waitFor } from './wait-for.ts';
 
 export type RecordedRequest = {
@@ -8,8 +8,10 @@ export type RecordedRequest = {
   headers: IncomingHttpHeaders;
   rawHeaders: string[];
   body: Buffer;
-  /** ms since epoch, when it was complete. */
+  /** When it was complete, ms since epoch. */
   receivedAt: number;
+  /** The status it was answered with; absent while it waits, and for ever when the sender closed the connection first. */
+  answered?: number;
 };
 
 export type HowToAnswer = {
@@ -18,7 +20,7 @@ export type HowToAnswer = {
   body?: string | Buffer;
   /** Waits before it answers. */
   delayMs?: number;
-  /** Never answers, or cuts the connection. */
+  /** Never answers, or resets the connection. */
   instead?: 'hang' | 'reset';
 };
 
@@ -26,7 +28,11 @@ export type RecordingEndpoint = {
   url: string;
   /** Every request so far, in the order they were complete. */
   requests: readonly RecordedRequest[];
-  /** How requests are answered from now on; a function is asked for each. 200 unless told otherwise. */
+  /** Requests without an answer yet. */
+  inFlight: () => number;
+  /** Requests whose sender closed the connection before the answer. */
+  cut: () => number;
+  /** How requests are answered from now on; a function decides for each. 200 by default. */
   answerWith: (how: HowToAnswer | ((request: RecordedRequest, count: number) => HowToAnswer)) => void;
   /** Resolves with the requests when there are at least `count`. */
   waitForRequests: (count: number, timeoutMs?: number) => Promise<readonly RecordedRequest[]>;
@@ -36,46 +42,33 @@ export type RecordingEndpoint = {
   close: () => Promise<void>;
 };
 
-/** The customer's side: an HTTP server on loopback that records what it gets and answers as it is told. */
+/** The customer's side: an HTTP server on loopback that records each request and answers as a test decides. */
 export async function startRecordingEndpoint(): Promise<RecordingEndpoint> {
   const requests: RecordedRequest[] = [];
-  const sockets = new Set<Socket>();
+  let inFlight = 0;
+  let cut = 0;
   let how: (request: RecordedRequest, count: number) => HowToAnswer = () => ({});
 
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const recorded = recordOf(request, Buffer.concat(chunks));
       requests.push(recorded);
-      answer(request, response, how(recorded, requests.length));
-    });
-  });
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-
-  let port = 0;
-  const open = async () => {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, '127.0.0.1', () => {
-        server.off('error', reject);
-        resolve();
+      inFlight += 1;
+      response.once('close', () => {
+        inFlight -= 1;
+        if (recorded.answered === undefined) cut += 1;
       });
+      answer(recorded, response, how(recorded, requests.length));
     });
-    ({ port } = server.address() as AddressInfo);
-  };
-  const shut = async () => {
-    const closed = new Promise((resolve) => server.close(resolve));
-    for (const socket of sockets) socket.destroy();
-    await closed;
-  };
-  await open();
+  });
+  const { port, shut, open } = await listenOnLoopback(server);
   return {
     url: `http://127.0.0.1:${port}/hook`,
     requests,
+    inFlight: () => inFlight,
+    cut: () => cut,
     answerWith: (given) => {
       how = typeof given === 'function' ? given : () => given;
     },
@@ -83,9 +76,7 @@ export async function startRecordingEndpoint(): Promise<RecordingEndpoint> {
       waitFor(`${count} requests at the endpoint`, () => requests.length >= count && requests, { timeoutMs }),
     shut,
     open,
-    close: async () => {
-      if (server.listening) await shut();
-    },
+    close: shut,
   };
 }
 
@@ -100,14 +91,16 @@ function recordOf(request: IncomingMessage, body: Buffer): RecordedRequest {
   };
 }
 
-function answer(request: IncomingMessage, response: ServerResponse, how: HowToAnswer): void {
+function answer(recorded: RecordedRequest, response: ServerResponse, how: HowToAnswer): void {
   if (how.instead === 'hang') return;
   if (how.instead === 'reset') {
-    request.socket.resetAndDestroy();
+    response.socket?.resetAndDestroy();
     return;
   }
   const send = () => {
-    response.writeHead(how.statusCode ?? 200, how.headers);
+    if (response.destroyed) return;
+    recorded.answered = how.statusCode ?? 200;
+    response.writeHead(recorded.answered, how.headers);
     response.end(how.body ?? 'ok');
   };
   if (how.delayMs === undefined) send();

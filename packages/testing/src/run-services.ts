@@ -1,6 +1,10 @@
 import { migrate } from '@hqrelay/db/migrate';
-import { startPrivateServices } from '@hqrelay/services/private-services';
-import { killEveryServer } from '@hqrelay/services/server-process';
+import {
+  discardServers,
+  startPrivateServices,
+  type PrivateServers,
+} from '@hqrelay/services/private-services';
+import { killEveryServer } from '@hqrelay/services/process/server-process';
 import { makeThrowAwayFolder, removeThrowAwayFolder } from '@hqrelay/services/throw-away-folder';
 import pg from 'pg';
 
@@ -12,54 +16,64 @@ export type RunUrls = {
   redis: string;
   rabbitmq: string;
   rabbitmqManagement: string;
-  /** Of the run, gone after it: what a test leaves there goes too. */
-  folder?: string;
+  /** The folder of the run, removed at its end with all that a test leaves in it. */
+  folder: string;
+};
+
+export type RunServices = {
+  urls: RunUrls;
+  servers: PrivateServers;
+  /** Ends the servers and removes the folder, unless its logs are to be read. */
+  stop: (options?: { keepFolder?: boolean }) => Promise<void>;
+};
+
+export type RunOptions = {
+  /** Whether what a server has confirmed survives its death. */
+  durable?: boolean;
+  /** The start of the folder's name. Folders that dead processes left under the same start are removed. */
+  folderPrefix?: string;
+  postgresSettings?: readonly string[];
 };
 
 /**
- * Private servers in a throw-away folder, with a migrated database to clone. Everything is gone after `stop`, and when
- * this process exits before: whoever runs us may do that at once on a signal.
+ * Private servers in a throw-away folder, with a migrated database to clone. Both end with `stop`, and also when this process
+ * exits before, as vitest does on a signal.
  */
 export async function startRunServices(
   say: (line: string) => void,
-  options: { durable?: boolean } = {},
-): Promise<{ urls: RunUrls; stop: () => Promise<void> }> {
-  const dir = makeThrowAwayFolder('hqrelay-test-');
+  { durable = false, folderPrefix = 'hqrelay-test-', postgresSettings = [] }: RunOptions = {},
+): Promise<RunServices> {
+  const folder = makeThrowAwayFolder(folderPrefix);
   const removeAtExit = () => {
     killEveryServer();
-    removeThrowAwayFolder(dir);
+    removeThrowAwayFolder(folder);
   };
   process.once('exit', removeAtExit);
-  const remove = () => {
+  let servers: Partial<PrivateServers> = {};
+  const stop: RunServices['stop'] = async ({ keepFolder = false } = {}) => {
+    await discardServers(servers);
     process.off('exit', removeAtExit);
-    removeThrowAwayFolder(dir);
-  };
-  const services = await startPrivateServices({ dir, durable: options.durable ?? false, say }).catch(
-    (error: unknown) => {
-      remove();
-      throw error;
-    },
-  );
-  const stop = async () => {
-    await services.discard();
-    remove();
+    if (!keepFolder) removeThrowAwayFolder(folder);
   };
   try {
-    await makeTemplate(services.postgres.url);
+    const started = await startPrivateServices({ dir: folder, durable, say, postgresSettings });
+    servers = { postgres: started.postgres, redis: started.redis, rabbitmq: started.rabbitmq };
+    await makeTemplate(started.postgres.url);
+    return {
+      urls: {
+        postgres: started.postgres.url,
+        redis: started.redis.url,
+        rabbitmq: started.rabbitmq.url,
+        rabbitmqManagement: started.rabbitmq.managementUrl,
+        folder,
+      },
+      servers: started,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
   }
-  return {
-    urls: {
-      postgres: services.postgres.url,
-      redis: services.redis.url,
-      rabbitmq: services.rabbitmq.url,
-      rabbitmqManagement: services.rabbitmq.managementUrl,
-      folder: dir,
-    },
-    stop,
-  };
 }
 
 /** The migrated database that every test's own is cloned from. */

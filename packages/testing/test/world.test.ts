@@ -46,7 +46,7 @@ test('nothing of a world is left once it is closed', async () => {
 });
 
 test('a world with a server of its own may freeze and lose it, and leaves nothing in the folder of the run', async () => {
-  const folder = run.folder as string;
+  const folder = run.folder;
   const world = await createWorld(run, { own: ['postgres'] });
   // Other files have worlds in the same folder.
   const isOurs = (name: string) => {

@@ -78,7 +78,7 @@ async function measureStream(site: Site, others: readonly Target[], seconds: num
 /** A backlog of all endpoints, drained as fast as the workers can; deliveries a second to the healthy ones. */
 async function measureDrain(site: Site, others: readonly Target[], backlog: number): Promise<number> {
   const wanted = Math.floor((backlog * others.length) / site.targets.length);
-  await Promise.all(site.workers.map((worker) => worker.stop()));
+  await Promise.all(site.workers.map((worker) => worker.end()));
   await site.send(site.targets, backlog, 4_000);
   for (const worker of site.workers) worker.start();
   await waitFor('the first to arrive', async () => (await countAt(site, others)) > wanted * 0.1, {

@@ -1,7 +1,7 @@
 // `npm run bench -- --isolation`: what one endpoint, a storm or a resume does to everybody else's webhooks.
 import { join } from 'node:path';
-import { copyBuiltApps } from '../../chaos/app-tree.ts';
-import type { ChaosServices } from '../../chaos/services.ts';
+import { copyBuiltApps } from '../../harness/app-copy.ts';
+import type { DurableServices } from '../../harness/durable-services.ts';
 import { bulkReplay } from './bulk-replay.ts';
 import { deadEndpoint } from './dead-endpoint.ts';
 import { deadNames } from './dead-names.ts';
@@ -21,15 +21,15 @@ const scenarios: Readonly<Record<string, Scenario>> = {
 
 /** Runs the named scenarios, or all. */
 export async function measureIsolation(
-  services: ChaosServices,
+  services: DurableServices,
   { only, quick, say }: { only: readonly string[]; quick: boolean; say: (line: string) => void },
 ): Promise<Line[]> {
-  const appFolder = copyBuiltApps(join(services.folder, 'apps'));
+  const apps = copyBuiltApps(join(services.folder, 'apps'));
   const lines: Line[] = [];
   for (const [key, scenario] of Object.entries(scenarios)) {
     if (only.length > 0 && !only.includes(key)) continue;
     say(`\n${key}: ${scenario.name}`);
-    const measured = await scenario.run({ services, appFolder, quick, say: (line) => say(`  ${line}`) });
+    const measured = await scenario.run({ services, apps, quick, say: (line) => say(`  ${line}`) });
     for (const { figure, value, bound, holds } of measured)
       say(`  ${holds ? 'holds' : 'DOES NOT HOLD'}: ${figure}: ${value} (${bound})`);
     lines.push(...measured);

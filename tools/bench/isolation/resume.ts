@@ -1,8 +1,7 @@
-import { announceProjectChange } from '@hqrelay/cache/project-config';
-import { Redis } from 'ioredis';
+import { changeEndpoint } from '../../harness/projects.ts';
 import { holdMany } from './hold-many.ts';
 import { ratioLine, rounded, type Line, type Scenario } from './scenario.ts';
-import { createSite, p95, type Site, type Target } from './site.ts';
+import { createSite, p95, type Target } from './site.ts';
 
 const name = 'resume of 200,000 held deliveries';
 const rate = 500;
@@ -15,7 +14,7 @@ export const resume: Scenario = {
     const site = await createSite({ ...options, targets: 2, workers: 2 });
     try {
       const [live, held] = site.targets as [Target, Target];
-      await setEndpoint(site, held, 'paused = true');
+      await changeEndpoint(site.world, held.endpointId, 'paused = true');
       await holdMany(site, held, count, () => ({ reason: 'paused', dueAt: 0, queue: 'hqrelay.webhooks' }));
       options.say(`${count} held`);
       await site.send([live], 600, 200);
@@ -23,7 +22,7 @@ export const resume: Scenario = {
       await site.send([live], 200 * 15, 200);
       const before = p95((await site.take())[live.path]?.latenciesMs ?? []);
       const resumedAt = Date.now();
-      await setEndpoint(site, held, `paused = false, release_rate = ${rate}`);
+      await changeEndpoint(site.world, held.endpointId, `paused = false, release_rate = ${rate}`);
       await site.send([live], 200 * watchSeconds, 200);
       const seen = await site.take();
       const arrivals = seen[held.path]?.arrivals ?? [];
@@ -56,12 +55,4 @@ export const resume: Scenario = {
 
 function line(figure: string, value: string, bound: string, holds: boolean): Line {
   return { scenario: name, figure, value, bound, holds };
-}
-
-/** As the command line changes an endpoint: committed, and announced. */
-async function setEndpoint(site: Site, target: Target, changes: string): Promise<void> {
-  await site.world.sql.query(`update endpoints set ${changes} where id = $1`, [target.endpointId]);
-  const redis = new Redis(site.world.redisUrl);
-  await announceProjectChange(redis, target.id);
-  redis.disconnect();
 }

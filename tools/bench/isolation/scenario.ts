@@ -3,7 +3,7 @@ import type { SiteOptions } from './site.ts';
 /** What is measured, what it may be, and whether it is. */
 export type Line = { scenario: string; figure: string; value: string; bound: string; holds: boolean };
 
-export type ScenarioOptions = Pick<SiteOptions, 'services' | 'appFolder'> & {
+export type ScenarioOptions = Pick<SiteOptions, 'services' | 'apps'> & {
   /** A short trial: whether it works, not how fast. */
   quick: boolean;
   say: (line: string) => void;

@@ -1,12 +1,13 @@
 import { fork } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import type { AppProcess, AppSource } from '@hqrelay/services/app-process';
+import type { SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
-import { createApp, type App } from '../../chaos/app.ts';
-import type { ChaosServices } from '../../chaos/services.ts';
-import { trustRedis } from '../../chaos/trust-redis.ts';
+import type { DurableServices } from '../../harness/durable-services.ts';
+import { startFleet } from '../../harness/fleet.ts';
+import { addProject } from '../../harness/projects.ts';
 import { createChild, nextMessage } from '../children.ts';
 
 export type Mode = 'answer' | 'fail' | 'hang';
@@ -25,7 +26,7 @@ export type Target = SeededProject & { url: string; endpointId: string; path: st
 export type Site = {
   world: World;
   targets: readonly Target[];
-  workers: readonly App[];
+  workers: readonly AppProcess[];
   /** How endpoints answer from now on, by path; all others answer at once. */
   answer: (modes: Record<string, Mode>) => Promise<void>;
   /** How much has arrived since the last `take`, by path. */
@@ -37,9 +38,8 @@ export type Site = {
 };
 
 export type SiteOptions = {
-  services: ChaosServices;
-  /** The copy of what was built. */
-  appFolder: string;
+  services: DurableServices;
+  apps: AppSource;
   targets: number;
   workers: number;
   /** The schedule of every endpoint. */
@@ -60,40 +60,30 @@ export async function createSite(options: SiteOptions): Promise<Site> {
   const { port } = await nextMessage<{ port: number }>(sink);
   const atSink = createChild(sink);
   const load = createChild(fork(join(import.meta.dirname, 'steady-load.mjs'), { execArgv: [] }));
-  const app = (kind: 'receiver' | 'worker', number: number) =>
-    createApp({
-      kind,
-      name: `${kind} ${number}`,
-      from: { kind: 'built', folder: options.appFolder },
-      env: { ...world.env, LOG_LEVEL: 'warn', ...options.env },
-      logFolder,
-    });
-  const receiver = await app('receiver', 1);
-  const workers = await Promise.all(
-    Array.from({ length: options.workers }, (_, index) => app('worker', index + 1)),
-  );
+  const { receivers, workers, end } = await startFleet({
+    from: options.apps,
+    receivers: 1,
+    workers: options.workers,
+    env: { ...world.env, LOG_LEVEL: 'warn', ...options.env },
+    logFolder,
+  });
   const targets = await Promise.all(
     Array.from({ length: options.targets }, async (_, index): Promise<Target> => {
-      const project = await seedProject(world);
       const path = `/${index}`;
-      const { id } = await seedEndpoint(world, project.id, {
-        url: `http://${options.hostOf?.(index) ?? '127.0.0.1'}:${port}${path}`,
-        retry: options.retry ?? '30s,30s,30s',
-      });
+      const { endpointIds, ...project } = await addProject(world, [
+        {
+          url: `http://${options.hostOf?.(index) ?? '127.0.0.1'}:${port}${path}`,
+          retry: options.retry ?? '30s,30s,30s',
+        },
+      ]);
       return {
         ...project,
-        endpointId: id,
+        endpointId: endpointIds[0] as string,
         path,
-        url: `http://127.0.0.1:${receiver.port}/v1/webhooks/${project.id}`,
+        url: `${receivers[0]?.url}/v1/webhooks/${project.id}`,
       };
     }),
   );
-  await trustRedis(
-    world.redisUrl,
-    targets.map(({ id }) => id),
-  );
-  for (const each of [receiver, ...workers]) each.start();
-  await Promise.all([receiver, ...workers].map((each) => each.untilReady()));
   return {
     world,
     targets,
@@ -114,7 +104,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
     close: async () => {
       atSink.end();
       load.end();
-      await Promise.all([receiver, ...workers].filter((each) => each.isRunning()).map((each) => each.stop()));
+      await end();
       await world.close();
     },
   };

@@ -1,5 +1,5 @@
+import type { ServiceName } from '@hqrelay/services/private-services';
 import { hitBoth, type Row } from '../row.ts';
-import type { ServiceName } from '../site.ts';
 
 const blackHoleMs = 6_000;
 
@@ -11,11 +11,11 @@ function blackHoleRow(service: ServiceName, title: string, duplicatesBecause?: s
     ...(duplicatesBecause !== undefined && { duplicatesBecause }),
     proxied: [service],
     hit: hitBoth,
-    run: async ({ blackHole }, stage) => {
+    run: async ({ proxy }, stage) => {
       await stage.fault(`${title} is a black hole`, async () => {
-        blackHole(service).swallow();
+        proxy(service).blackHole();
         await stage.wait(blackHoleMs);
-        blackHole(service).release();
+        proxy(service).release();
       });
     },
   };

@@ -14,10 +14,10 @@ export const pauseResumeKills: Row = {
     const { workers } = site;
     const killEach = async () => {
       for (const worker of workers) {
-        await worker.kill();
+        await worker.end('SIGKILL');
         await stage.wait(200);
         worker.start();
-        await worker.untilReady();
+        await worker.waitUntilReady();
       }
     };
     await stage.fault('an endpoint is paused, and all that holds its deliveries is killed', async () => {

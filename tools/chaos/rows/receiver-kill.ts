@@ -13,10 +13,10 @@ export const receiverKill: Row = {
       await stage.fault(
         `${receiver.name} is killed`,
         async () => {
-          await receiver.kill();
+          await receiver.end('SIGKILL');
           await stage.wait(400);
           receiver.start();
-          await receiver.untilReady();
+          await receiver.waitUntilReady();
         },
         { inFlight: () => stage.load.inFlight(receiver.port) > 1 },
       );

@@ -20,10 +20,10 @@ export const sigterm: Row = {
       await stage.fault(
         `${receiver.name} and ${worker?.name} are told to stop`,
         async () => {
-          await Promise.all([receiver.stop(), worker?.stop()]);
+          await Promise.all([receiver.end(), worker?.end()]);
           receiver.start();
           worker?.start();
-          await Promise.all([receiver.untilReady(), worker?.untilReady()]);
+          await Promise.all([receiver.waitUntilReady(), worker?.waitUntilReady()]);
         },
         { inFlight: () => stage.load.inFlight(receiver.port) > 1 },
       );

@@ -1,4 +1,4 @@
-import type { App } from '../app.ts';
+import type { AppProcess } from '@hqrelay/services/app-process';
 import type { Row, Stage } from '../row.ts';
 import type { Site } from '../site.ts';
 
@@ -17,7 +17,7 @@ export const workerKill: Row = {
       await stage.fault(
         `${worker.name} is killed`,
         async () => {
-          await worker.kill();
+          await worker.end('SIGKILL');
           await restart(worker, stage);
         },
         { inFlight: () => stage.load.inFlight() > 0 && deliveriesInFlight(site) > 6 },
@@ -35,13 +35,13 @@ export const workerKill: Row = {
   },
 };
 
-async function restart(worker: App, stage: Stage): Promise<void> {
+async function restart(worker: AppProcess, stage: Stage): Promise<void> {
   await stage.wait(200);
   worker.start();
-  await worker.untilReady();
+  await worker.waitUntilReady();
 }
 
-async function untilEnded(worker: App, stage: Stage): Promise<void> {
+async function untilEnded(worker: AppProcess, stage: Stage): Promise<void> {
   const giveUpAt = performance.now() + 5_000;
   while (worker.isRunning()) {
     if (performance.now() > giveUpAt) throw new Error(`${worker.name} never came to a confirmed publish`);

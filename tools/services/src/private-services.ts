@@ -1,11 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { installPackages, type Say } from './debian-packages.ts';
+import { installPackages, type Say } from './servers/debian-packages.ts';
 import { freePorts, isFree } from './free-port.ts';
-import { findPostgresBinaries, startPrivatePostgres } from './private-postgres.ts';
-import { findRabbitmqServer, startPrivateRabbitmq, type RunningRabbitmq } from './private-rabbitmq.ts';
-import { findRedisServer, startPrivateRedis } from './private-redis.ts';
+import { findPostgresBinaries, startPrivatePostgres } from './servers/private-postgres.ts';
+import {
+  findRabbitmqServer,
+  startPrivateRabbitmq,
+  type RunningRabbitmq,
+} from './servers/private-rabbitmq.ts';
+import { findRedisServer, startPrivateRedis } from './servers/private-redis.ts';
 import type { RunningServer } from './running-server.ts';
 
 export type ServiceName = 'postgres' | 'redis' | 'rabbitmq';

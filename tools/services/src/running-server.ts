@@ -1,4 +1,4 @@
-import type { ServerProcess } from './server-process.ts';
+import type { ServerProcess } from './process/server-process.ts';
 
 /** A server of ours, which a test may also kill and start again. */
 export type RunningServer = {
@@ -27,7 +27,7 @@ export async function runServer(
   return {
     ...address,
     pid: () => server.pid,
-    stop: () => server.stop(),
+    stop: async () => void (await server.stop()),
     kill: () => server.kill(),
     discard: () => server.kill(),
     start: async () => {

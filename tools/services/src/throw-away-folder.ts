@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removeDataFolder } from './data-folder.ts';
+import { removeDataFolder } from './servers/data-folder.ts';
 
 const ownerFile = 'owner.pid';
 

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findServices, type FindServicesOptions } from '../src/find-services.ts';
+import { findServices, type FindServicesOptions } from '../src/find/find-services.ts';
 import { isFree } from '../src/free-port.ts';
-import { findLocalServer } from '../src/local-servers.ts';
+import { findLocalServer } from '../src/find/local-servers.ts';
 import { discardServers, startPrivateServers } from '../src/private-services.ts';
 import { makeThrowAwayFolder, removeThrowAwayFolder } from '../src/throw-away-folder.ts';
 import pg from 'pg';

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { freePorts, isFree } from '../src/free-port.ts';
-import { startPrivateRabbitmq } from '../src/private-rabbitmq.ts';
+import { startPrivateRabbitmq } from '../src/servers/private-rabbitmq.ts';
 import {
   discardServers,
   type PrivateServers,

@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
-import { join } from 'node:path';
-import { listens } from './listens.ts';
-import { runServer, type RunningServer } from './running-server.ts';
-import { ServerProcess } from './server-process.ts';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { listens } from '../listens.ts';
+import { runServer, type RunningServer } from '../running-server.ts';
+import { ServerProcess } from '../process/server-process.ts';
 
 export type PrivateRabbitmqOptions = {
   dir: string;
@@ -17,9 +19,14 @@ export type PrivateRabbitmqOptions = {
 
 export type RabbitmqPorts = { amqp: number; distribution: number; epmd: number; management: number };
 
-export type RunningRabbitmq = RunningServer & { managementUrl: string };
+export type RunningRabbitmq = RunningServer & {
+  managementUrl: string;
+  /** Runs RabbitMQ's own command line tool at this broker. Throws when it fails. */
+  rabbitmqctl: (...args: string[]) => Promise<void>;
+};
 
 const user = 'hqrelay';
+const nodeName = 'hqrelay@localhost';
 
 /**
  * RabbitMQ of the Debian packages on 127.0.0.1, with a port mapper (epmd) of its own that ends with it, so that brokers
@@ -54,10 +61,11 @@ export async function startPrivateRabbitmq({
   chmodSync(join(dir, 'rabbitmq.conf'), 0o600);
   writeFileSync(join(dir, 'enabled_plugins'), management ? '[rabbitmq_management].\n' : '[].\n');
   const env = {
+    ...process.env,
     HOME: join(dir, 'home'),
     ERL_EPMD_PORT: String(ports.epmd),
     ERL_EPMD_ADDRESS: '127.0.0.1',
-    RABBITMQ_NODENAME: 'hqrelay@localhost',
+    RABBITMQ_NODENAME: nodeName,
     RABBITMQ_DIST_PORT: String(ports.distribution),
     RABBITMQ_MNESIA_BASE: join(dir, 'mnesia'),
     RABBITMQ_LOG_BASE: join(dir, 'log'),
@@ -98,7 +106,7 @@ export async function startPrivateRabbitmq({
         env,
         logFile: join(dir, 'rabbitmq.log'),
         stopSignal: 'SIGTERM',
-        pidFile: env.RABBITMQ_PID_FILE,
+        pidFile: join(dir, 'rabbitmq.pid'),
       });
       await broker.waitUntil(() => greetsAmqp(ports.amqp), 60_000);
       return broker;
@@ -118,6 +126,12 @@ export async function startPrivateRabbitmq({
       await stopEpmd();
     },
     managementUrl: `http://${user}:${password}@127.0.0.1:${ports.management}`,
+    rabbitmqctl: async (...args) => {
+      await promisify(execFile)(join(dirname(command), 'rabbitmqctl'), ['-n', nodeName, ...args], {
+        // The cookie that the node accepts is in its home folder.
+        env: { ...env, RABBITMQ_CONF_ENV_FILE: join(dir, 'none.conf') },
+      });
+    },
   };
 }
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
-import { runServer, type RunningServer } from './running-server.ts';
-import { ServerProcess } from './server-process.ts';
+import { runServer, type RunningServer } from '../running-server.ts';
+import { ServerProcess } from '../process/server-process.ts';
 
 export type PrivateRedisOptions = { dir: string; port: number; durable: boolean };
 

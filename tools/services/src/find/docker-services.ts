@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Say } from './debian-packages.ts';
-import type { ServiceName } from './private-services.ts';
+import type { Say } from '../servers/debian-packages.ts';
+import type { ServiceName } from '../private-services.ts';
 
 /** The compose command of a Docker engine that answers; undefined when there is none. */
 export function findCompose(): readonly string[] | undefined {

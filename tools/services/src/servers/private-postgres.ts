@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { dataFolderFor, runsAsRoot } from './data-folder.ts';
-import { runServer, type RunningServer } from './running-server.ts';
-import { ServerProcess } from './server-process.ts';
+import { runServer, type RunningServer } from '../running-server.ts';
+import { ServerProcess } from '../process/server-process.ts';
 
 export type PrivatePostgresOptions = {
   dir: string;

@@ -8,18 +8,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { repositoryRoot as root, type AppSource } from '@hqrelay/services/app-process';
 
 /** A change of one built file: exactly one occurrence of `find` becomes `replace`. */
 export type Patch = { file: string; find: string; replace: string };
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
  * Copies what `npm run build` made into `folder`: a build meanwhile changes nothing, and a trial may patch its copy. Throws
  * when a patch does not fit, or when something is not built.
  */
-export function copyBuiltApps(folder: string, patches: readonly Patch[] = []): string {
+export function copyBuiltApps(folder: string, patches: readonly Patch[] = []): AppSource {
   const ours = ['apps', 'packages'].flatMap((parent) =>
     readdirSync(join(root, parent)).map((name) => `${parent}/${name}`),
   );
@@ -31,7 +29,7 @@ export function copyBuiltApps(folder: string, patches: readonly Patch[] = []): s
   }
   linkDependencies(folder);
   for (const patch of patches) apply(folder, patch);
-  return folder;
+  return { kind: 'built', folder };
 }
 
 /** Others' packages are linked; ours lead into the copy. */

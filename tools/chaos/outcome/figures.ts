@@ -1,6 +1,6 @@
-import type { Endpoint } from './endpoint.ts';
-import type { Answer, SentWebhook } from './load.ts';
-import type { Fault } from './row.ts';
+import type { Endpoint } from '../endpoint.ts';
+import type { Answer, SentWebhook } from '../../harness/load.ts';
+import type { Fault } from '../row.ts';
 
 /** How the fault felt from outside, ms. */
 export type Figures = {

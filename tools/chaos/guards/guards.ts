@@ -1,4 +1,4 @@
-import type { Patch } from './app-tree.ts';
+import type { Patch } from '../../harness/app-copy.ts';
 
 /** Something the product does so that a fault loses nothing, and how to take it out of what was built. */
 export type Guard = {

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { whyNotInstallable, type Say } from './debian-packages.ts';
+import { whyNotInstallable, type Say } from '../servers/debian-packages.ts';
 import { findCompose, startWithCompose } from './docker-services.ts';
 import { findLocalServer, type LocalServer } from './local-servers.ts';
-import { missingPackages, startPrivateServers, stopServers, type ServiceName } from './private-services.ts';
+import { missingPackages, startPrivateServers, stopServers, type ServiceName } from '../private-services.ts';
 
 export type FoundServices = {
   urls: { DATABASE_URL: string; MIGRATION_DATABASE_URL: string; REDIS_URL: string; RABBITMQ_URL: string };

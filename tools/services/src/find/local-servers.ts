@@ -2,7 +2,7 @@ import { createConnection } from 'node:net';
 import { userInfo } from 'node:os';
 import pg from 'pg';
 import { connect } from 'amqplib';
-import { listens } from './listens.ts';
+import { listens } from '../listens.ts';
 
 export type LocalServer =
   { kind: 'usable'; url: string } | { kind: 'passed_over'; reason: string } | { kind: 'absent' };

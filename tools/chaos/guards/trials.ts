@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { copyBuiltApps } from './app-tree.ts';
+import type { AppSource } from '@hqrelay/services/app-process';
+import { copyBuiltApps } from '../../harness/app-copy.ts';
+import type { DurableServices } from '../../harness/durable-services.ts';
 import { guards, type Guard } from './guards.ts';
-import type { Row } from './row.ts';
-import { runRow, type RowResult } from './run-row.ts';
-import type { ChaosServices } from './services.ts';
+import type { Row } from '../row.ts';
+import { runRow, type RowResult } from '../run-row.ts';
 
 export type Trial = {
   guard: Guard;
@@ -24,7 +25,7 @@ export const slowCommits = ['commit_delay=50000', 'commit_siblings=0'];
  * have noticed its loss. The same row with the guard in place must not say the same.
  */
 export async function runGuardTrials(
-  services: ChaosServices,
+  services: DurableServices,
   rows: readonly Row[],
   only: readonly string[],
   say: (line: string) => void,
@@ -32,13 +33,13 @@ export async function runGuardTrials(
   const chosen = guards.filter(({ name }) => only.length === 0 || only.includes(name));
   const whole = copyBuiltApps(join(services.folder, 'apps'));
   const controls = new Map<string, RowResult>();
-  const run = async (name: string, folder: string) => {
+  const run = async (name: string, apps: AppSource) => {
     const row = rows.find((each) => each.name === name);
     if (!row) throw new Error(`there is no row ${name}`);
     await services.restore();
     return runRow(row, {
       services,
-      apps: { kind: 'built', folder },
+      apps,
       brief: false,
       withinMs: 45_000,
       say: () => {},
@@ -49,17 +50,17 @@ export async function runGuardTrials(
     say(`\n${guard.name}: without it, ${guard.without}`);
     const control = controls.get(guard.row) ?? (await run(guard.row, whole));
     controls.set(guard.row, control);
-    say(`  ${guard.row} with it: ${verdictOf(control)}`);
+    say(`  ${guard.row} with it: ${reasonsOf(control)}`);
     const patched = copyBuiltApps(join(services.folder, `without-${guard.name}`), guard.patches);
     const result = await run(guard.row, patched);
-    say(`  ${guard.row} without it: ${verdictOf(result)}`);
-    const passed = !guard.expects.test(verdictOf(control)) && guard.expects.test(verdictOf(result));
+    say(`  ${guard.row} without it: ${reasonsOf(result)}`);
+    const passed = !guard.expects.test(reasonsOf(control)) && guard.expects.test(reasonsOf(result));
     say(`  ${passed ? 'the row tells' : 'THE ROW DOES NOT TELL'}`);
-    trials.push({ guard, withGuard: verdictOf(control), withoutGuard: verdictOf(result), passed });
+    trials.push({ guard, withGuard: reasonsOf(control), withoutGuard: reasonsOf(result), passed });
   }
   return trials;
 }
 
-function verdictOf({ verdict }: RowResult): string {
-  return verdict.kind === 'green' ? 'green' : `${verdict.kind}: ${verdict.reasons.join('; ')}`;
+function reasonsOf({ outcome }: RowResult): string {
+  return outcome.kind === 'green' ? 'green' : `${outcome.kind}: ${outcome.reasons.join('; ')}`;
 }

@@ -1,11 +1,11 @@
 import type { Books } from './books.ts';
 import type { Figures } from './figures.ts';
-import type { Answer } from './load.ts';
-import type { Evidence, Fault, Row } from './row.ts';
-import type { Site } from './site.ts';
+import type { Answer } from '../../harness/load.ts';
+import type { Evidence, Fault, Row } from '../row.ts';
+import type { Site } from '../site.ts';
 
 /** `did not count`: it proves nothing, which is a failure too. */
-export type Verdict = { kind: 'green' } | { kind: 'red' | 'did not count'; reasons: string[] };
+export type Outcome = { kind: 'green' } | { kind: 'red' | 'did not count'; reasons: string[] };
 
 /** Webhooks answered 202 below which a row proves nothing. */
 export const acceptedMin = { brief: 300, whole: 1_000 };
@@ -32,7 +32,7 @@ export type Case = {
   reasons: readonly string[];
 };
 
-export function judge(given: Case): Verdict {
+export function judge(given: Case): Outcome {
   const { row, brief, answers, books, figures, evidence } = given;
   const reasons = [...books.problems, ...given.reasons];
   const uncounted = reasonsNotToCount(given);

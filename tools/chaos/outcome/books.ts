@@ -1,9 +1,9 @@
 import { timeOfId } from '@hqrelay/domain/ids';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
 import type { Ledger } from './ledger.ts';
-import type { SentWebhook } from './load.ts';
+import type { SentWebhook } from '../../harness/load.ts';
 import type { Remains } from './remains.ts';
-import type { Fault } from './row.ts';
+import type { Fault } from '../row.ts';
 
 export type Books = {
   /** Webhooks that were answered 202, and the deliveries they owe. */

@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { signAsProvider } from '@hqrelay/testing/provider';
-import type { Site } from './site.ts';
+import type { SeededProject } from '@hqrelay/testing/seed';
 
 /** What became of one request. Times are `performance.now()`, ms. */
 export type Answer = {
@@ -51,10 +51,10 @@ export class Load {
   #timer: NodeJS.Timeout | undefined;
   readonly #inFlight = new Map<number, number>();
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 512 });
-  readonly #projects: Site['projects'];
+  readonly #projects: readonly SeededProject[];
   readonly #receivers: readonly Receiver[];
 
-  constructor(projects: Site['projects'], receivers: readonly Receiver[]) {
+  constructor(projects: readonly SeededProject[], receivers: readonly Receiver[]) {
     this.#projects = projects;
     this.#receivers = receivers;
   }
@@ -105,7 +105,7 @@ export class Load {
 
   async #send(): Promise<void> {
     const number = this.webhooks.length;
-    const project = this.#projects[number % this.#projects.length] as Site['projects'][number];
+    const project = this.#projects[number % this.#projects.length] as SeededProject;
     const webhookId = `evt_${number}`;
     const webhook: SentWebhook = { projectId: project.id, webhookId, ids: new Set(), replays: 0 };
     this.webhooks.push(webhook);

@@ -1,0 +1,40 @@
+import type { AddressInfo, Server, Socket } from 'node:net';
+
+export type LoopbackServer = {
+  port: number;
+  /** Stops listening and cuts every connection. */
+  shut: () => Promise<void>;
+  /** Listens on the same port again. */
+  open: () => Promise<void>;
+};
+
+/** Makes a server listen on a free port of 127.0.0.1. */
+export async function listenOnLoopback(server: Server): Promise<LoopbackServer> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {}).once('close', () => sockets.delete(socket));
+  });
+  let port = 0;
+  const open = async () => {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, '127.0.0.1', () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+    ({ port } = server.address() as AddressInfo);
+  };
+  await open();
+  return {
+    port,
+    open,
+    shut: async () => {
+      if (!server.listening) return;
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import type { ServiceName } from '@hqrelay/services/private-services';
+import { hitBoth, type Row } from '../row.ts';
+
+type Outage = Pick<Row, 'name' | 'fault' | 'duplicatesBecause' | 'mayRefuse' | 'acceptsWithinMs'> & {
+  stores: readonly ServiceName[];
+  /** In good order, or by SIGKILL. */
+  end: 'stop' | 'kill';
+  awayMs?: number;
+};
+
+function outageRow({ stores, end, awayMs = 0, ...row }: Outage): Row {
+  return {
+    ...row,
+    hit: hitBoth,
+    run: async ({ server }, stage) => {
+      const servers = stores.map((name) => server(name));
+      await stage.fault(`${stores.join(', ')}: ${end}`, async () => {
+        await Promise.all(servers.map((each) => each[end]()));
+        await stage.wait(awayMs);
+        await Promise.all(servers.map((each) => each.start()));
+      });
+    },
+  };
+}
+
+/** Webhooks go through the outbox while the broker is unavailable, and every process reconnects by itself. */
+export const rabbitmqRestart = outageRow({
+  name: 'rabbitmq-restart',
+  fault: 'RabbitMQ is stopped in good order and started again',
+  duplicatesBecause: 'acknowledgements were on their way when the broker stopped',
+  stores: ['rabbitmq'],
+  end: 'stop',
+});
+
+/** Everything that the broker confirmed is on its disk. */
+export const rabbitmqKill = outageRow({
+  name: 'rabbitmq-kill',
+  fault: 'RabbitMQ is killed (`kill -9`) and started again',
+  duplicatesBecause: 'acknowledgements and confirms were on their way when the broker died',
+  stores: ['rabbitmq'],
+  end: 'kill',
+  awayMs: 500,
+});
+
+/** Rows go to the audit queue and are written when Postgres is back. */
+export const postgresStopped = outageRow({
+  name: 'postgres-stopped',
+  fault: 'Postgres is stopped for 6 s',
+  stores: ['postgres'],
+  end: 'stop',
+  awayMs: 6_000,
+});
+
+/** The rate limit is open, and Postgres recognises duplicates. */
+export const redisStopped = outageRow({
+  name: 'redis-stopped',
+  fault: 'Redis is stopped for 5 s',
+  stores: ['redis'],
+  end: 'stop',
+  awayMs: 5_000,
+});
+
+/** Nothing can make a webhook durable: 503, and the providers' own retries take over the same id. */
+export const rabbitmqAndPostgresStopped = outageRow({
+  name: 'rabbitmq-and-postgres-stopped',
+  fault: 'RabbitMQ and Postgres are stopped, and started again together',
+  duplicatesBecause: 'attempts just before the fault could be recorded nowhere, and were made again',
+  mayRefuse: true,
+  acceptsWithinMs: 3_000,
+  stores: ['rabbitmq', 'postgres'],
+  end: 'stop',
+});
+
+/** A machine that lost its stores: 503 until they are back, and nothing that was answered 202 is lost. */
+export const everythingStopped = outageRow({
+  name: 'everything-stopped',
+  fault: 'RabbitMQ, Postgres and Redis are killed (`kill -9`) and started again together',
+  duplicatesBecause: 'attempts just before the fault could be recorded nowhere, and were made again',
+  mayRefuse: true,
+  acceptsWithinMs: 3_000,
+  stores: ['rabbitmq', 'postgres', 'redis'],
+  end: 'kill',
+  awayMs: 500,
+});

@@ -1,0 +1,40 @@
+import { rememberFromBirth } from '@hqrelay/cache/admission';
+import { announceProjectChange } from '@hqrelay/cache/project-config';
+import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import type { World } from '@hqrelay/testing/world';
+import { Redis } from 'ioredis';
+
+/** A project, and the endpoints that each of its webhooks is owed to, by id. */
+export type TargetProject = SeededProject & { endpointIds: string[] };
+
+/** Adds a project with these endpoints. As after `project create`, Redis knows every id that the project has received. */
+export async function addProject(
+  world: World,
+  endpoints: readonly { url: string; retry: string }[],
+): Promise<TargetProject> {
+  const project = await seedProject(world);
+  const endpointIds: string[] = [];
+  for (const endpoint of endpoints) endpointIds.push((await seedEndpoint(world, project.id, endpoint)).id);
+  await withRedis(world, (redis) => rememberFromBirth(redis, project.id));
+  return { ...project, endpointIds };
+}
+
+/** Sets columns of an endpoint, such as `paused = true`, and announces it to the apps as the command line does. */
+export async function changeEndpoint(world: World, endpointId: string, changes: string): Promise<void> {
+  const { rows } = await world.sql.query<{ projectId: string }>(
+    `update endpoints set ${changes} where id = $1 returning project_id as "projectId"`,
+    [endpointId],
+  );
+  await withRedis(world, async (redis) => {
+    for (const { projectId } of rows) await announceProjectChange(redis, projectId);
+  });
+}
+
+async function withRedis(world: World, work: (redis: Redis) => Promise<unknown>): Promise<void> {
+  const redis = new Redis(world.redisUrl);
+  try {
+    await work(redis);
+  } finally {
+    redis.disconnect();
+  }
+}

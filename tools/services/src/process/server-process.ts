@@ -1,0 +1,155 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { OutputLog, type OutputTo } from './output-log.ts';
+import { childrenInOtherGroups, isAlive, isStopped } from './processes.ts';
+
+export type ServerCommand = OutputTo & {
+  name: string;
+  command: string;
+  args: readonly string[];
+  /** The whole environment; inherited when absent. */
+  env?: Readonly<Record<string, string | undefined>>;
+  cwd?: string;
+  /** Asks it to end in good order. */
+  stopSignal: NodeJS.Signals;
+  /** Sent by the kernel when this process dies; the stop signal when absent. */
+  parentDeathSignal?: NodeJS.Signals;
+  /** After how long a stop becomes a kill, ms; 20 s when absent. */
+  stopWithinMs?: number;
+  /** Where the server writes its own process id, when a script started it that is slow to pass a signal on. */
+  pidFile?: string;
+  /** Run as this user of the system instead of root. */
+  user?: string | undefined;
+};
+
+const stopWithinMs = 20_000;
+const setpriv = '/usr/bin/setpriv';
+
+const running = new Set<ServerProcess>();
+
+/** Sends SIGKILL to every server that this process started, without waiting: for the moment before this process exits. */
+export function killEveryServer(): void {
+  for (const server of running) server.signalGroup('SIGKILL');
+}
+
+/**
+ * A child process in a process group of its own, so that Ctrl-C at the terminal reaches this process alone, which ends the
+ * child with all that it started. Where the system has setpriv, the kernel signals the child when this process dies.
+ */
+export class ServerProcess {
+  readonly #command: ServerCommand;
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<number | null>;
+  readonly #log: OutputLog;
+
+  constructor(command: ServerCommand) {
+    this.#command = command;
+    // The process id of an earlier run may belong to another process by now.
+    if (command.pidFile !== undefined) rmSync(command.pidFile, { force: true });
+    this.#log = new OutputLog(command);
+    const [program = '', ...args] = [...privileges(command), command.command, ...command.args];
+    this.#child = spawn(program, args, {
+      detached: true,
+      stdio: ['ignore', this.#log.target, this.#log.target],
+      env: { ...(command.env ?? process.env) },
+      ...(command.cwd && { cwd: command.cwd }),
+    });
+    this.#log.follow(this.#child);
+    running.add(this);
+    this.#exited = new Promise<number | null>((resolve) => {
+      this.#child.once('close', resolve);
+      this.#child.once('error', () => resolve(null));
+    }).finally(() => running.delete(this));
+  }
+
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error(`${this.#command.name} could not be started`);
+    return this.#child.pid;
+  }
+
+  get isRunning(): boolean {
+    return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Resolves with the exit code when the server has ended; null after a signal. */
+  get exited(): Promise<number | null> {
+    return this.#exited;
+  }
+
+  /** The last lines of output since the start. */
+  get lastLines(): string[] {
+    return this.#log.lastLines();
+  }
+
+  /** Resolves when `check` is true. When the server ends or takes too long, kills it and throws with its log. */
+  async waitUntil(check: () => Promise<boolean>, timeoutMs: number): Promise<void> {
+    const { name } = this.#command;
+    const deadline = Date.now() + timeoutMs;
+    while (!(await check().catch(() => false))) {
+      if (!this.isRunning) {
+        await this.#exited;
+        throw new Error(`${name} ended while starting.\n${this.#log.excerpt()}`);
+      }
+      if (Date.now() > deadline) {
+        await this.kill();
+        throw new Error(`${name} was not ready within ${timeoutMs} ms.\n${this.#log.excerpt()}`);
+      }
+      await wait(50);
+    }
+  }
+
+  /** Ends the server in good order, or by SIGKILL when that takes too long. Returns the exit code; null after a signal. */
+  async stop(): Promise<number | null> {
+    if (this.isRunning) process.kill(this.#serverPid(), this.#command.stopSignal);
+    const timer = setTimeout(() => this.signalGroup('SIGKILL'), this.#command.stopWithinMs ?? stopWithinMs);
+    const code = await this.#exited;
+    clearTimeout(timer);
+    return code;
+  }
+
+  /** Ends the server as a crash does: nothing is flushed. Resolves when all its processes have ended. */
+  async kill(): Promise<void> {
+    const others = this.signalGroup('SIGKILL');
+    await this.#exited;
+    // They share the server's memory, and it does not start again while one of them lives.
+    const giveUpAt = performance.now() + stopWithinMs;
+    while (others.some(isAlive) && performance.now() < giveUpAt) await wait(10);
+  }
+
+  /** Signals the server and its children. Returns the children in process groups of their own, such as Postgres's. */
+  signalGroup(signal: NodeJS.Signals): number[] {
+    if (this.#child.pid === undefined) return [];
+    const others = childrenInOtherGroups(this.#child.pid);
+    for (const target of [-this.#child.pid, ...others]) {
+      try {
+        process.kill(target, signal);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
+    return others;
+  }
+
+  /** Stops the server's threads by SIGSTOP. Returns when all of them stand still, which takes a moment on a busy machine. */
+  freeze(): void {
+    const all = [this.#serverPid(), ...this.signalGroup('SIGSTOP')];
+    const giveUpAt = performance.now() + 1_000;
+    while (!all.every(isStopped) && performance.now() < giveUpAt) {
+      // Busy: if this process went on now, the server could still answer it.
+    }
+  }
+
+  #serverPid(): number {
+    const { pidFile } = this.#command;
+    const written =
+      pidFile !== undefined && existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : Number.NaN;
+    return Number.isInteger(written) && written > 1 ? written : this.pid;
+  }
+}
+
+function privileges({ user, stopSignal, parentDeathSignal = stopSignal }: ServerCommand): string[] {
+  if (user === undefined && !existsSync(setpriv)) return [];
+  const asUser = user === undefined ? [] : ['--reuid', user, '--regid', user, '--init-groups'];
+  return [setpriv, '--pdeathsig', parentDeathSignal.replace(/^SIG/, ''), ...asUser, '--'];
+}
