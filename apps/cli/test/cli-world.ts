@@ -1,4 +1,4 @@
-import { connectRedis } from '@hqrelay/cache/client';
+import { connectRedis } from '@hqrelay/cache/connect-redis';
 import { followProjectChanges } from '@hqrelay/cache/project-config';
 import { createWorld } from '@hqrelay/testing/world';
 import { inject } from 'vitest';

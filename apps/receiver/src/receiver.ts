@@ -1,5 +1,4 @@
 import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
-import { connectRedis } from '@hqrelay/cache/client';
 import { evictionWarning } from '@hqrelay/cache/eviction-warning';
 import { followProjectChanges } from '@hqrelay/cache/project-config';
 import { clockWarning } from '@hqrelay/db/queries/clock-offset';
@@ -81,7 +80,7 @@ export function createReceiver(
     adminApart: hasAdminPort,
     logger,
   });
-  const subscriber = connectRedis(config.redisUrl, 'hqrelay-receiver-changes');
+  const subscriber = cache.createSubscriber();
   let writingLastSeen: NodeJS.Timeout | undefined;
 
   return {

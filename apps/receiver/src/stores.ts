@@ -31,6 +31,7 @@ export function createStores(
         logChange('redis', state, reason);
         if (state === 'up') onUp.redis();
       },
+      onRefused: (error) => logger.error({ err: error }, 'redis.command_refused'),
     }),
     broker: new BrokerConnection({
       urls: config.rabbitmqUrls,

@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { connectRedis } from '@hqrelay/cache/client';
+import { connectRedis } from '@hqrelay/cache/connect-redis';
 import { createLogger } from '@hqrelay/runtime/logger';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld } from '@hqrelay/testing/world';

@@ -1,5 +1,5 @@
 import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
-import { Cache, connectRedis } from '@hqrelay/cache/client';
+import { Cache } from '@hqrelay/cache/client';
 import { evictionWarning } from '@hqrelay/cache/eviction-warning';
 import { leaveLiveWorkers } from '@hqrelay/cache/live-workers';
 import { announceProjectChange, followProjectChanges } from '@hqrelay/cache/project-config';
@@ -61,7 +61,12 @@ const postgres = new Postgres({
   max: 10,
   onChange: stateChange('postgres'),
 });
-const cache = new Cache({ url: config.redisUrl, name: 'hqrelay-worker', onChange: stateChange('redis') });
+const cache = new Cache({
+  url: config.redisUrl,
+  name: 'hqrelay-worker',
+  onChange: stateChange('redis'),
+  onRefused: (error) => logger.error({ err: error }, 'redis.command_refused'),
+});
 // Apart, because an alarm of the broker stops whoever publishes on a connection, acknowledgements included.
 const publishing = new BrokerConnection({
   urls: config.rabbitmqUrls,
@@ -171,7 +176,7 @@ new Gauge({
   },
 });
 
-const subscriber = connectRedis(config.redisUrl, 'hqrelay-worker-changes');
+const subscriber = cache.createSubscriber();
 followProjectChanges(subscriber, (projectId) => directory.forget(projectId));
 cache.start();
 publishing.start();

@@ -119,10 +119,10 @@ const distrustScript = script(`${parseValue}
 redis.call('SET', KEYS[1], string.format('%.0f', now))
 return 1`);
 
-/** Dedup, rate limit and reservation in one round trip, on Redis's own clock; undefined when Redis does not answer in time. */
+/** Dedup, rate limit and reservation in one round trip, on Redis's own clock; undefined when Redis does not decide it in time. */
 export async function admit(cache: Cache, request: AdmissionRequest): Promise<Admission | undefined> {
   const { projectId } = request;
-  const answer = await cache.tryCommand((redis) =>
+  const asked = cache.tryCommand((redis) =>
     runScript(
       redis,
       admitScript,
@@ -141,6 +141,8 @@ export async function admit(cache: Cache, request: AdmissionRequest): Promise<Ad
       ],
     ),
   );
+  // A Redis that refuses the script counts as unavailable; the cache reports it.
+  const answer = await asked.catch(() => undefined);
   if (!answer) return undefined;
   const [kind, ...rest] = answer.value as [Admission['kind'], ...unknown[]];
   switch (kind) {

@@ -1,50 +1,57 @@
-import { Circuit } from '@hqrelay/flow/circuit';
 import { HealthTracker, type OnHealthChange, type StoreHealth } from '@hqrelay/flow/store-health';
 import { withTimeout } from '@hqrelay/flow/with-timeout';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
+import { connectRedis } from './connect-redis.ts';
+import { probe } from './probe.ts';
 
 export type CacheOptions = {
   url: string;
   /** Shown in Redis's own list of clients. */
   name: string;
   onChange: OnHealthChange;
+  /** Called when Redis answers a command with an error although it serves otherwise: once a minute for each kind. */
+  onRefused?: (error: Error) => void;
 };
 
 /** A provider waits no longer than this for Redis; the request continues without it. */
 const answerWithinMs = 100;
 /** For commands that do not go through `tryCommand`. */
 const commandTimeoutMs = 1_000;
-const pingAgainAfterMs = 500;
+const probeAgainAfterMs = 500;
+const reportAgainAfterMs = 60_000;
 
 /**
- * A Redis that may be unavailable: `tryCommand` returns within 100 ms either way, and a circuit keeps callers from each
- * waiting that long during an outage. A command that timed out may still run later; scripts that write must allow for it.
+ * A Redis that may be unavailable: `tryCommand` returns within 100 ms either way. After a failure no command is sent until
+ * a probe succeeds, so that callers do not each wait for a Redis that does not answer. A command that timed out may still
+ * run later; scripts that write must allow for it.
  */
 export class Cache {
   readonly redis: Redis;
-  readonly #circuit = new Circuit({ firstOpenMs: 500, longestOpenMs: 1_000, trialMs: 500 });
+  readonly #options: CacheOptions;
   readonly #health: HealthTracker;
   #connectionError: string | undefined;
-  #pinging: NodeJS.Timeout | undefined;
+  #probing: Promise<boolean> | undefined;
+  #nextProbe: NodeJS.Timeout | undefined;
+  #isReconnecting = false;
+  /** When each kind of refusal was last reported, ms since epoch. */
+  readonly #reportedAt = new Map<string, number>();
 
-  constructor({ url, name, onChange }: CacheOptions) {
-    this.#health = new HealthTracker(onChange);
-    this.redis = connectRedis(url, name, { commandTimeout: commandTimeoutMs });
-    this.redis.on('ready', () => {
-      this.#connectionError = undefined;
-      this.#circuit.succeeded();
-      this.#health.change('up');
+  constructor(options: CacheOptions) {
+    this.#options = options;
+    this.#health = new HealthTracker(options.onChange);
+    this.redis = connectRedis(options.url, options.name, { commandTimeout: commandTimeoutMs });
+    this.redis.on('ready', () => void this.#probe());
+    this.redis.on('error', (error: Error) => {
+      this.#connectionError = error.message;
+      if (this.#health.state === 'starting') this.#health.change('down', error.message);
     });
-    this.redis.on('error', (error: Error) => (this.#connectionError = error.message));
-    this.redis.on('close', () =>
-      this.#health.change('down', this.#connectionError ?? 'the connection closed'),
-    );
+    this.redis.on('close', () => this.#onClose());
   }
 
   /** Begins to connect and returns at once: Redis may come up later. */
   start(): void {
     // ioredis connects again by itself; the 'error' event gave the reason.
-    this.redis.connect().catch(() => this.#health.change('down', this.#connectionError));
+    this.redis.connect().catch(() => {});
   }
 
   get health(): StoreHealth {
@@ -52,78 +59,103 @@ export class Cache {
   }
 
   /**
-   * Runs a command; `undefined` when Redis is unavailable or does not answer in time. Errors of the command itself are
-   * thrown.
+   * A connection for subscriptions. It connects again when this client's closes: after a failover both must lead to the same
+   * server. The caller disconnects it.
+   */
+  createSubscriber(): Redis {
+    const subscriber = connectRedis(this.#options.url, `${this.#options.name}-changes`);
+    this.redis.on('close', () => {
+      if (subscriber.status === 'ready') subscriber.disconnect(true);
+    });
+    return subscriber;
+  }
+
+  /**
+   * Runs a command; `undefined` when Redis is unavailable or does not answer in time. An error that Redis answers to this
+   * command, while it serves others, is thrown.
    */
   async tryCommand<T>(command: (redis: Redis) => Promise<T>): Promise<{ value: T } | undefined> {
-    if (this.redis.status !== 'ready' || !this.#circuit.allows(Date.now())) return undefined;
+    if (!this.#health.isUp) return undefined;
     try {
-      const value = await withTimeout(
-        command(this.redis),
-        answerWithinMs,
-        `Redis did not answer within ${answerWithinMs} ms`,
-      );
-      if (this.#circuit.isOpen) {
-        this.#circuit.succeeded();
-        this.#health.change('up');
-      }
-      return { value };
+      return { value: await inTime(command(this.redis)) };
     } catch (error) {
-      if (isReply(error)) throw error;
-      this.#circuit.failed(Date.now());
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#health.change(this.redis.status === 'ready' ? 'blocked' : 'down', reason);
-      this.#pingLater();
+      if (isReply(error)) {
+        if (!(await this.#probe())) return undefined;
+        this.#reportRefused(error);
+        throw error;
+      }
+      if (this.redis.status === 'ready') {
+        this.#health.change('blocked', reasonOf(error));
+        this.#schedule(() => void this.#probe());
+      }
       return undefined;
     }
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#pinging);
+    clearTimeout(this.#nextProbe);
     this.redis.removeAllListeners('close');
     this.redis.disconnect();
     await Promise.resolve();
   }
 
-  /** A connection reports nothing when a stalled Redis resumes, so it is pinged, also while no webhook arrives. */
-  #pingLater(): void {
-    clearTimeout(this.#pinging);
-    this.#pinging = setTimeout(() => {
-      if (this.redis.status !== 'ready' || !this.#circuit.isOpen) return;
-      void this.tryCommand((redis) => redis.ping()).then((answer) => answer ?? this.#pingLater());
-    }, pingAgainAfterMs);
+  /** Whether Redis serves. Commands that fail together share one probe. */
+  #probe(): Promise<boolean> {
+    this.#probing ??= this.#runProbe().finally(() => (this.#probing = undefined));
+    return this.#probing;
+  }
+
+  async #runProbe(): Promise<boolean> {
+    try {
+      await inTime(probe(this.redis));
+      this.#connectionError = undefined;
+      this.#health.change('up');
+      return true;
+    } catch (error) {
+      if (this.redis.status !== 'ready') return false;
+      this.#health.change('blocked', reasonOf(error));
+      // A server that answers with an error may have lost its role, and a new connection may lead to the new primary.
+      this.#schedule(isReply(error) ? () => this.#reconnect() : () => void this.#probe());
+      return false;
+    }
+  }
+
+  #schedule(next: () => void): void {
+    clearTimeout(this.#nextProbe);
+    this.#nextProbe = setTimeout(() => {
+      if (this.redis.status === 'ready' && !this.#health.isUp) next();
+    }, probeAgainAfterMs);
+  }
+
+  #reconnect(): void {
+    this.#isReconnecting = true;
+    this.redis.disconnect(true);
+  }
+
+  /** A connection that this client closes to reconnect leaves the store blocked, for the reason that the probe found. */
+  #onClose(): void {
+    if (!this.#isReconnecting) this.#health.change('down', this.#connectionError ?? 'the connection closed');
+    this.#isReconnecting = false;
+  }
+
+  #reportRefused(error: Error): void {
+    const [kind = ''] = error.message.split(' ', 1);
+    const now = Date.now();
+    if (now - (this.#reportedAt.get(kind) ?? 0) < reportAgainAfterMs) return;
+    this.#reportedAt.set(kind, now);
+    this.#options.onRefused?.(error);
   }
 }
 
-/** A client that never queues what it cannot send, and connects again by itself. */
-export function connectRedis(
-  url: string,
-  name: string,
-  options: { commandTimeout?: number; enableReadyCheck?: boolean } = {},
-): Redis {
-  const redis = new Redis(url, {
-    connectionName: name,
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    enableAutoPipelining: true,
-    connectTimeout: 1_000,
-    socketTimeout: 5_000,
-    keepAlive: 5_000,
-    retryStrategy: (times: number) =>
-      Math.min(50 * 2 ** Math.min(times, 5), 1_000) * (0.5 + Math.random() / 2),
-    ...options,
-  });
-  redis.on('error', () => {});
-  return redis;
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  return withTimeout(answer, answerWithinMs, `Redis did not answer within ${answerWithinMs} ms`);
 }
 
-/** Before Redis 7 the error of a command inside a script stands behind the script's own. */
-const storeCannotServe =
-  /(^|: -?)(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|OOM|MISCONF|UNKILLABLE|BUSY|TRYAGAIN)\b/;
+/** Whether Redis answered with this error, rather than not at all. */
+function isReply(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'ReplyError';
+}
 
-/** Whether Redis answered this error about the command, rather than about its own state. */
-function isReply(error: unknown): boolean {
-  return error instanceof Error && error.name === 'ReplyError' && !storeCannotServe.test(error.message);
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,33 +1,51 @@
+import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import type { StoreState } from '@hqrelay/flow/store-health';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { StoreState } from '@hqrelay/flow/store-health';
 import { Cache } from '../src/client.ts';
+import { connectRedis } from '../src/connect-redis.ts';
+import { runScript, script } from '../src/script.ts';
 
-describe('a Redis that comes and goes', () => {
-  let world: World;
-  let server: RunningServer;
-  let cache: Cache;
-  let states: StoreState[];
+let world: World;
+let server: RunningServer;
+let cache: Cache;
+let states: StoreState[];
+let refused: string[];
 
-  beforeAll(async () => {
-    world = await createWorld(inject('run'), { own: ['redis'] });
-    server = world.servers.redis as RunningServer;
+const open = (url: string) =>
+  new Cache({
+    url,
+    name: 'test',
+    onChange: (state) => states.push(state),
+    onRefused: (error) => refused.push(error.message),
   });
 
-  afterAll(() => world?.close());
+const ping = () => cache.tryCommand((redis) => redis.ping());
+const write = () => cache.tryCommand((redis) => redis.set('key', 'value'));
+const add = script(`return redis.call('INCR', KEYS[1])`);
+const count = () => cache.tryCommand((redis) => runScript(redis, add, ['count'], []));
 
-  beforeEach(async () => {
-    states = [];
-    cache = new Cache({ url: world.redisUrl, name: 'test', onChange: (state) => states.push(state) });
-    cache.start();
-    await waitFor('Redis', () => cache.health.isUp);
-  });
+beforeAll(async () => {
+  world = await createWorld(inject('run'), { own: ['redis'] });
+  server = world.servers.redis as RunningServer;
+});
 
-  afterEach(() => cache.close());
+afterAll(() => world?.close());
 
-  it('is skipped at once while it is frozen, after one command has waited 100 ms for it', async () => {
+beforeEach(async () => {
+  states = [];
+  refused = [];
+  cache = open(world.redisUrl);
+  cache.start();
+  await waitFor('Redis', () => cache.health.isUp);
+});
+
+afterEach(() => cache.close());
+
+describe('a Redis that stops answering', () => {
+  it('while it is frozen is skipped at once, after one command waited 100 ms for it', async () => {
     server.freeze();
     const startedAt = performance.now();
     expect(await ping()).toBeUndefined();
@@ -40,7 +58,7 @@ describe('a Redis that comes and goes', () => {
     await waitFor('Redis', () => cache.health.isUp);
   });
 
-  it('is up again after it was frozen, though nobody asks for anything', async () => {
+  it('is up again after it was frozen, although no command is sent', async () => {
     server.freeze();
     await ping();
     expect(states).toEqual(['up', 'blocked']);
@@ -59,39 +77,107 @@ describe('a Redis that comes and goes', () => {
     expect(await ping()).toEqual({ value: 'PONG' });
   });
 
-  it('is waited for when it is not there yet', async () => {
+  it('is up soon after it starts later than the client', async () => {
     await cache.close();
     await server.stop();
-    cache = new Cache({ url: world.redisUrl, name: 'test', onChange: (state) => states.push(state) });
+    cache = open(world.redisUrl);
     cache.start();
     await waitFor('the first try', () => cache.health.state === 'down');
+    expect(cache.health.detail).toContain('ECONNREFUSED');
     await server.start();
     await waitFor('Redis', () => cache.health.isUp);
   });
+});
 
-  it('that refuses a command says so, and is not gone for it', async () => {
+describe('a Redis that answers with errors', () => {
+  it('to one command stays up, and that error is thrown and reported once', async () => {
+    await cache.redis.del('count');
+    await cache.redis.rpush('count', 'not a number');
+    for (let i = 0; i < 3; i += 1) await expect(count()).rejects.toThrow('WRONGTYPE');
     await expect(cache.tryCommand((redis) => redis.call('NO.SUCH.COMMAND'))).rejects.toThrow(
       'unknown command',
     );
     expect(cache.health.isUp).toBe(true);
+    expect(states).toEqual(['up']);
+    expect(refused).toEqual([
+      expect.stringContaining('WRONGTYPE'),
+      expect.stringContaining('unknown command'),
+    ]);
+    await cache.redis.del('count');
+    expect(await count()).toEqual({ value: 1 });
   });
 
-  it('that cannot write counts as gone', async () => {
-    await cache.redis.config('SET', 'maxmemory', '1');
-    expect(await cache.tryCommand((redis) => redis.set('key', 'value'))).toBeUndefined();
-    expect(cache.health.state).toBe('blocked');
-    await cache.redis.config('SET', 'maxmemory', '0');
-    await waitFor('Redis', () => cache.health.isUp);
+  it.each([
+    ['has no memory left', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0'], 'OOM'],
+    ['is a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE'], 'READONLY'],
+    [
+      'forbids scripts by its ACL',
+      ['ACL', 'SETUSER', 'default', '-evalsha'],
+      ['ACL', 'SETUSER', 'default', '+@all'],
+      'NOPERM',
+    ],
+    [
+      'has too few replicas',
+      ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
+      ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
+      'NOREPLICAS',
+    ],
+  ])(
+    'because it %s is blocked until it serves again, and nothing is thrown',
+    async (_why, bad, good, reason) => {
+      const admin = connectRedis(world.redisUrl, 'admin', { enableReadyCheck: false });
+      await admin.connect();
+      const call = ([name = '', ...args]: string[]) => admin.call(name, ...args);
+      try {
+        await call(bad);
+        expect(await count()).toBeUndefined();
+        expect(cache.health).toMatchObject({ state: 'blocked', detail: expect.stringContaining(reason) });
+        for (let i = 0; i < 100; i += 1) expect(await ping()).toBeUndefined();
+        expect(refused).toEqual([]);
+        expect(states).toEqual(['up', 'blocked']);
+      } finally {
+        await call(good);
+        admin.disconnect();
+      }
+      await waitFor('Redis', () => cache.health.isUp);
+      expect(await write()).toEqual({ value: 'OK' });
+      expect(states).toEqual(['up', 'blocked', 'up']);
+    },
+  );
+});
+
+describe('a primary that becomes a replica behind a proxy', () => {
+  let proxy: Server;
+  let targetPort: number;
+
+  beforeEach(async () => {
+    targetPort = server.port;
+    proxy = createServer((socket) => {
+      const target = connect(targetPort, '127.0.0.1');
+      socket.pipe(target).pipe(socket);
+      for (const each of [socket, target])
+        each.on('error', () => socket.destroy(target.destroy() && undefined));
+    }).listen(0, '127.0.0.1');
+    await waitFor('the proxy', () => proxy.listening);
   });
 
-  it('that cannot write in a script counts as gone, as Redis 6.2 says it too', async () => {
-    const text =
-      'ERR Error running script (call to f_1): @user_script: 12: -OOM command not allowed when used memory';
-    const script = `return redis.error_reply("${text}")`;
-    expect(await cache.tryCommand((redis) => redis.eval(script, 0))).toBeUndefined();
-    expect(cache.health.state).toBe('blocked');
-    await waitFor('Redis', () => cache.health.isUp);
-  });
+  afterEach(() => proxy.close());
 
-  const ping = () => cache.tryCommand((redis) => redis.ping());
+  it('is left for the new primary that the proxy leads to', async () => {
+    const oldPrimary = cache.redis;
+    const proxied = open(`redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    const newPrimary = Number(new URL(inject('run').redis).port);
+    try {
+      proxied.start();
+      await waitFor('Redis', () => proxied.health.isUp);
+      targetPort = newPrimary;
+      await oldPrimary.replicaof('127.0.0.1', newPrimary);
+      const key = `client.test ${process.pid}`;
+      await waitFor('a write', () => proxied.tryCommand((redis) => redis.set(key, '1', 'EX', 60)));
+      expect(await proxied.tryCommand((redis) => redis.get(key))).toEqual({ value: '1' });
+    } finally {
+      await proxied.close();
+      await oldPrimary.replicaof('NO', 'ONE');
+    }
+  });
 });

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { connectRedis } from '@hqrelay/cache/client';
+import { connectRedis } from '@hqrelay/cache/connect-redis';
 import { newId } from '@hqrelay/domain/ids';
 import { BrokerConnection } from '@hqrelay/queue/connection';
 import { decodeMessage } from '@hqrelay/queue/messages';

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { connectRedis } from '@hqrelay/cache/client';
+import { connectRedis } from '@hqrelay/cache/connect-redis';
 import { newId } from '@hqrelay/domain/ids';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { startApp, type AppProcess } from '@hqrelay/testing/app-process';

@@ -13,7 +13,7 @@ export async function announceChange(
   { isNew = false } = {},
 ): Promise<void> {
   const [{ connectRedis }, { announceProjectChange }, { rememberFromBirth }] = await Promise.all([
-    import('@hqrelay/cache/client'),
+    import('@hqrelay/cache/connect-redis'),
     import('@hqrelay/cache/project-config'),
     import('@hqrelay/cache/admission'),
   ]);

@@ -1,4 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { parseRedisUrl } from '@hqrelay/domain/network/redis-url';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { z } from 'zod';
 
@@ -84,6 +85,11 @@ export function connectionUrls(...protocols: readonly string[]) {
     return urls;
   });
 }
+
+export const redisUrl = format((text) => {
+  parseRedisUrl(text);
+  return text;
+});
 
 /** The base of a public address: `https://hooks.example.com/relay`, returned without a trailing slash. */
 export const publicBaseUrl = format((text) => {

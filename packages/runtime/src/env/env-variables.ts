@@ -8,6 +8,7 @@ import {
   networks,
   oneOf,
   publicBaseUrl,
+  redisUrl,
   secretKeys,
   trustedProxies,
 } from './env-formats.ts';
@@ -67,11 +68,13 @@ export const variables = {
   }),
   REDIS_URL: variable({
     key: 'redisUrl',
-    schema: connectionUrl('redis:', 'rediss:'),
+    schema: redisUrl,
     whenUnset: { required: true },
     shown: 'url',
     example: 'redis://localhost:6379/0',
-    description: 'Redis: idempotency, rate limits, cached project config. `rediss://` is TLS.',
+    description:
+      'Redis: idempotency, rate limits, cached project config. `rediss://` is TLS. The primary that Sentinel names: ' +
+      '`redis+sentinel://user:password@host:26379,host:26379/master/0`. Redis Cluster is not supported.',
     usedBy: ['receiver', 'worker', 'cli'],
   }),
   RABBITMQ_URL: variable({
