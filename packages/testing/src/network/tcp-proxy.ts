@@ -6,6 +6,8 @@ export type TcpProxy = {
   port: number;
   /** Discards every byte from now on, and accepts new connections that lead nowhere. */
   blackHole: () => void;
+  /** Stops reading from both sides, as a frozen process does. */
+  freeze: () => void;
   /** Forwards again. The connections that lost bytes are cut. */
   release: () => void;
   close: () => Promise<void>;
@@ -48,6 +50,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     port,
     blackHole: () => {
       discards = true;
+    },
+    freeze: () => {
+      for (const pair of pairs) for (const socket of pair) socket?.pause();
     },
     release: () => {
       discards = false;
