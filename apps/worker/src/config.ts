@@ -1,7 +1,10 @@
 import { loadConfig } from '@hqrelay/runtime/env/env';
 
-export const readConfig = () =>
-  loadConfig(
+export type WorkerConfig = ReturnType<typeof readConfig>;
+
+/** Throws a ConfigError with every problem at once. */
+export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env) {
+  return loadConfig(
     [
       'DATABASE_URL',
       'REDIS_URL',
@@ -16,5 +19,6 @@ export const readConfig = () =>
       'DNS_SERVERS',
       'EGRESS_PROXY',
     ],
-    process.env,
+    env,
   );
+}

@@ -105,7 +105,7 @@ describe('a message given out again', () => {
 
   it('that waits for its endpoint while another worker posts it is not posted too', async () => {
     const { id, endpoint, endpointId, content } = await webhook('1h');
-    world.crew.size = 256;
+    world.fleet.size = 256;
     const pass = await world.gate.enter(endpointId, { bytes: 0, timeoutMs: 1_000 });
     if (typeof pass === 'string') throw new Error(pass);
     const restore = afterAsking(2, () => {
@@ -113,7 +113,7 @@ describe('a message given out again', () => {
     });
     expect(await world.redeliver(content)).toBe('ack');
     restore();
-    world.crew.size = 1;
+    world.fleet.size = 1;
     expect(endpoint.requests).toHaveLength(0);
     expect(await world.attemptsOf(id)).toHaveLength(1);
     // Its slot is free again.

@@ -7,7 +7,7 @@ import { createRegistry } from '@hqrelay/runtime/metrics';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createBacklogGauges, measureBacklog } from '../src/jobs/measure-backlog.ts';
-import { createStoreDeadLetters } from '../src/jobs/store-dead-letters.ts';
+import { createStoreDeadLetters, type StoreDeadLettersDeps } from '../src/jobs/store-dead-letters.ts';
 import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
 
 let world: WorkerWorld;
@@ -20,9 +20,15 @@ afterAll(() => world.close());
 
 afterEach(async () => {
   await world.sql.query('delete from dead_letters');
-  world.logged.length = 0;
+  world.logs.length = 0;
   world.clock.aheadMs = 0;
 });
+
+/** For a job of the test's own, with its own pause after a refusal. */
+function storeDeadLettersDeps(): StoreDeadLettersDeps {
+  const { postgres, publishing: connection, publisher, logger, now } = world;
+  return { postgres, connection, publisher, logger, now };
+}
 
 /** A dead letter of a delivery, and its message as the worker parks it. */
 function deadDelivery(reason = 'HTTP 500 at attempt 6, the last') {
@@ -66,7 +72,7 @@ describe('dead letters in the queue', () => {
     const letter = deadDelivery();
     await world.sendToDeadLetters(letter.parked);
     const dying = createStoreDeadLetters({
-      ...world.storeDeadLettersDeps,
+      ...storeDeadLettersDeps(),
       connection: {
         health: world.publishing.health,
         pullBatches: (queue, limits, handle) =>
@@ -101,13 +107,13 @@ describe('dead letters in the queue', () => {
        create trigger refuse before insert on dead_letters for each row when (new.reason = 'refused') execute function refuse()`,
     );
     // Of its own, as it rests afterwards.
-    const storeDeadLetters = createStoreDeadLetters(world.storeDeadLettersDeps);
+    const storeDeadLetters = createStoreDeadLetters(storeDeadLettersDeps());
     const letters = Array.from({ length: 9 }, (_, index) => deadDelivery(index === 4 ? 'refused' : 'fine'));
     for (const { parked } of letters) await world.sendToDeadLetters(parked);
     const refused = letters[4]!;
     expect(await storeDeadLetters()).toBe(8);
     expect(await idsInSql()).not.toContain(refused.deliveryId);
-    expect(world.logged).toMatchObject([{ message: 'dead_letter.not_stored', id: refused.deliveryId }]);
+    expect(world.errors()).toMatchObject([{ msg: 'dead_letter.not_stored', id: refused.deliveryId }]);
     await waitFor('it to be back', async () => (await world.depthOf(deadLetterQueue)) === 1);
 
     await world.sql.query('drop trigger refuse on dead_letters');
@@ -168,7 +174,7 @@ describe('a message that the broker gave up on', () => {
     expect(await world.waitForAttempts(id, 1)).toMatchObject([{ attempt_num: 1, status: 'delivered' }]);
     expect(endpoint.requests).toHaveLength(1);
     expect(await world.deadLettersOf(id)).toEqual([]);
-    expect(world.logged).toMatchObject([{ message: 'message.put_back', id }]);
+    expect(world.logs).toContainEqual(expect.objectContaining({ msg: 'message.put_back', id }));
   });
 
   it('after its attempt was recorded is not posted again', async () => {
@@ -207,7 +213,7 @@ describe('a message that the broker gave up on', () => {
       await world.sendToDeadLetters(content);
       await world.storeDeadLetters();
       const kept = await waitFor('it to be kept', () =>
-        world.publisher.published.find(
+        world.published.find(
           ({ exchange, body }) => exchange.startsWith('hqrelay.delay') && body.includes(id),
         ),
       );

@@ -15,7 +15,7 @@ afterAll(() => world.close());
 
 afterEach(async () => {
   world.clock.aheadMs = 0;
-  world.crew.size = 1;
+  world.fleet.size = 1;
   await world.sql.query('delete from held_deliveries');
   await world.sql.query('delete from endpoint_breakers');
 });
@@ -60,7 +60,9 @@ describe('an endpoint that goes on failing', () => {
     // Not one message went back to the broker for them.
     expect(world.publishedOf(ids[0]!)).toEqual([]);
     expect(await world.releaseHeld()).toBe(0);
-    expect(world.breakerChanges).toContainEqual([endpointId, 'open']);
+    expect(world.logs).toContainEqual(
+      expect.objectContaining({ msg: 'endpoint.breaker', endpointId, state: 'open' }),
+    );
   });
 
   it('is tried by one delivery when its interval is over, and by the next after twice as long', async () => {
@@ -98,7 +100,9 @@ describe('an endpoint that goes on failing', () => {
     );
     for (const id of ids)
       expect(await world.waitForAttempts(id, 1)).toMatchObject([{ attempt_num: 1, status: 'delivered' }]);
-    expect(world.breakerChanges).toContainEqual([endpointId, 'closed']);
+    expect(world.logs).toContainEqual(
+      expect.objectContaining({ msg: 'endpoint.breaker', endpointId, state: 'closed' }),
+    );
   });
 
   it('is tried by one worker of several, and by one delivery of many', async () => {
@@ -110,7 +114,7 @@ describe('an endpoint that goes on failing', () => {
           postgres: world.postgres,
           now: world.now,
           onChange: () => {},
-          onError: (error) => world.errors.push(String(error)),
+          onError: (error) => world.logger.error({ err: error }, 'breaker.not_stored'),
         }),
     );
     await Promise.all(workers.map((each) => each.refresh()));
@@ -155,7 +159,7 @@ describe('an endpoint that fails now and then', () => {
 
 describe('an endpoint that answers slowly', () => {
   it('has no more in flight than its share of the cap: the rest is held and comes when there is room', async () => {
-    world.crew.size = 16;
+    world.fleet.size = 16;
     const share = inFlightPerEndpointMax / 16;
     const { projectId, endpoints } = await world.seed({ timeoutMs: 30_000 });
     const { id: endpointId, endpoint } = endpoints[0]!;

@@ -77,7 +77,7 @@ describe('while Postgres is stopped', () => {
       expect(world.publishedOf(id)).toMatchObject([{ attemptNum: 2, exchange: 'hqrelay.delay.5m' }]);
       expect(endpoint.requests).toHaveLength(2);
     });
-    const { body } = world.publisher.published.findLast(({ exchange }) => exchange === 'hqrelay.delay.5m')!;
+    const { body } = world.published.findLast(({ exchange }) => exchange === 'hqrelay.delay.5m')!;
     await waitFor('the row of the first attempt', async () => {
       await drainAudit();
       return (await world.attemptsOf(id)).length === 1;
@@ -143,6 +143,6 @@ describe('while RabbitMQ is gone', () => {
     for (const id of ids) {
       expect(await world.waitForAttempts(id, 1)).toMatchObject([{ status: 'delivered', attempt_num: 1 }]);
     }
-    expect(world.errors).toEqual([]);
+    expect(world.errors()).toEqual([]);
   });
 });

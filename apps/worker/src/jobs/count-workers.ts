@@ -1,15 +1,15 @@
 import type { Cache } from '@hqrelay/cache/client';
 import { countLiveWorkers } from '@hqrelay/cache/live-workers';
 
-/** Those who share each endpoint's cap. */
-export type Crew = { readonly workerId: string; size: number };
+/** The workers that share each endpoint's cap. */
+export type Fleet = { readonly workerId: string; size: number };
 
 const aliveWithinMs = 7_000;
 
-/** Counts the workers that live; while Redis is away the last count stands. */
-export async function countWorkers({ cache, crew }: { cache: Cache; crew: Crew }): Promise<void> {
+/** Counts the live workers. While Redis is unavailable the last count stays. */
+export async function countWorkers({ cache, fleet }: { cache: Cache; fleet: Fleet }): Promise<void> {
   const counted = await cache.tryCommand((redis) =>
-    countLiveWorkers(redis, { workerId: crew.workerId, withinMs: aliveWithinMs }),
+    countLiveWorkers(redis, { workerId: fleet.workerId, withinMs: aliveWithinMs }),
   );
-  if (counted) crew.size = Math.max(1, counted.value);
+  if (counted) fleet.size = Math.max(1, counted.value);
 }

@@ -4,8 +4,7 @@ import type { BrokerConnection } from '@hqrelay/queue/connection';
 import type { Publisher } from '@hqrelay/queue/publisher';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { EndpointGate } from '../endpoint/endpoint-gate.ts';
-import type { Job } from './runner.ts';
-import { countWorkers, type Crew } from './count-workers.ts';
+import { countWorkers, type Fleet } from './count-workers.ts';
 import { drainOutbox } from './drain-outbox.ts';
 import { drainSpilledAudit } from './drain-spilled-audit.ts';
 import { dropExpiredKeys } from './drop-expired-keys.ts';
@@ -13,6 +12,7 @@ import { forgetQuietBreakers } from './forget-quiet-breakers.ts';
 import { makePartitions } from './make-partitions.ts';
 import { measureBacklog, type MeasureBacklogDeps } from './measure-backlog.ts';
 import { releaseHeld } from './release-held.ts';
+import type { Job } from './runner.ts';
 import { createStoreDeadLetters } from './store-dead-letters.ts';
 
 export type JobDeps = {
@@ -21,72 +21,37 @@ export type JobDeps = {
   connection: BrokerConnection;
   publisher: Publisher;
   gate: EndpointGate;
-  crew: Crew;
+  fleet: Fleet;
   gauges: MeasureBacklogDeps['gauges'];
   logger: Logger;
   now: () => number;
 };
 
-/** All that a worker does beside delivering. */
-export function jobsOf(deps: JobDeps): Job[] {
-  const counted = async (what: string, work: Promise<number>) => {
-    const count = await work;
-    if (count > 0) deps.logger.info({ count }, what);
-  };
-  let released = 0;
-  let measuringTookMs = 0;
-  const storeDeadLetters = createStoreDeadLetters(deps);
-  return [
-    {
-      name: 'release-held',
-      // A few at a time while some go: a burst of them would be noticed by everybody else.
-      everyMs: () => (released > 0 ? 100 : 500),
-      run: async () => {
-        released = await releaseHeld(deps);
-        if (released > 0) deps.logger.debug({ count: released }, 'held.released');
-      },
-    },
-    {
-      name: 'drain-outbox',
-      everyMs: 500,
-      run: (stopping) => counted('outbox.drained', drainOutbox(deps, stopping)),
-    },
-    {
-      name: 'drain-spilled-audit',
+/** Everything that a worker does beside delivering, one file each. */
+export function createJobs(deps: JobDeps) {
+  return {
+    // Few at a time, and often, while there are some: new webhooks would notice a burst.
+    releaseHeld: { everyMs: ({ count }) => (count > 0 ? 100 : 500), run: () => releaseHeld(deps) },
+    drainOutbox: { everyMs: 500, event: 'outbox.drained', run: (stopping) => drainOutbox(deps, stopping) },
+    drainSpilledAudit: {
       everyMs: 1_000,
-      run: (stopping) => counted('audit.drained', drainSpilledAudit(deps, stopping)),
+      event: 'audit.drained',
+      run: (stopping) => drainSpilledAudit(deps, stopping),
     },
-    {
-      name: 'store-dead-letters',
-      everyMs: 1_000,
-      run: (stopping) => counted('dead_letters.taken', storeDeadLetters(stopping)),
+    storeDeadLetters: { everyMs: 1_000, event: 'dead_letters.taken', run: createStoreDeadLetters(deps) },
+    refreshBreakers: { everyMs: 1_000, run: () => deps.gate.breakers.refresh() },
+    countWorkers: { everyMs: 2_000, run: () => countWorkers(deps) },
+    // The larger the backlog, the longer the counting takes.
+    measureBacklog: {
+      everyMs: ({ tookMs }) => Math.max(5_000, 50 * tookMs),
+      run: () => measureBacklog(deps),
     },
-    { name: 'refresh-breakers', everyMs: 1_000, run: () => deps.gate.breakers.refresh() },
-    { name: 'count-workers', everyMs: 2_000, run: () => countWorkers(deps) },
-    {
-      name: 'measure-backlog',
-      // Counting takes the longer the more there is.
-      everyMs: () => Math.max(5_000, 50 * measuringTookMs),
-      run: async () => {
-        const startedAt = performance.now();
-        await measureBacklog(deps);
-        measuringTookMs = performance.now() - startedAt;
-      },
-    },
-    {
-      name: 'make-partitions',
+    makePartitions: { everyMs: 600_000, event: 'partitions.made', run: () => makePartitions(deps) },
+    dropExpiredKeys: { everyMs: 600_000, event: 'keys.dropped', run: () => dropExpiredKeys(deps) },
+    forgetQuietBreakers: {
       everyMs: 600_000,
-      run: () => counted('partitions.made', makePartitions(deps)),
+      event: 'breakers.forgotten',
+      run: () => forgetQuietBreakers(deps),
     },
-    {
-      name: 'drop-expired-keys',
-      everyMs: 600_000,
-      run: () => counted('keys.dropped', dropExpiredKeys(deps)),
-    },
-    {
-      name: 'forget-quiet-breakers',
-      everyMs: 600_000,
-      run: () => counted('breakers.forgotten', forgetQuietBreakers(deps)),
-    },
-  ];
+  } satisfies Record<string, Job>;
 }

@@ -1,43 +1,66 @@
 import type { Logger } from '@hqrelay/runtime/logger';
 
-export type Job = {
-  name: string;
-  /** A function is asked each time it has ended. */
-  everyMs: number | (() => number);
-  /** `stopping` is aborted when the worker stops: a job that goes on for long ends soon after, with the rest left for others. */
-  run: (stopping: AbortSignal) => Promise<void>;
+export type JobRun = {
+  /** How many things it did. */
+  count: number;
+  tookMs: number;
 };
 
-export type Maintenance = { stop: () => Promise<void> };
+/** Periodic work of a worker beside its deliveries. */
+export type Job = {
+  /** How long after the end of a run the next one begins. */
+  everyMs: number | ((last: JobRun) => number);
+  /** The event that is logged, with the count, after a run that did something. */
+  event?: string;
+  /**
+   * Returns how many things it did, where that can be counted. `stopping` is aborted when the worker stops: a long run then ends soon and leaves the
+   * rest to other workers.
+   */
+  run: (stopping: AbortSignal) => Promise<number> | Promise<void>;
+};
 
-/** Runs each job again some time after it ended, so that none overlaps itself. A job that fails says so and comes again. */
-export function startMaintenance(jobs: readonly Job[], logger: Logger): Maintenance {
+export type JobRunner = { start: () => void; stop: () => Promise<void> };
+
+/** Runs each job again some time after its last run ended, so that no job overlaps itself. A failure is logged. */
+export function createJobRunner(jobs: Readonly<Record<string, Job>>, logger: Logger): JobRunner {
   const stopping = new AbortController();
-  const running = jobs.map((job) => repeat(job, stopping.signal, logger));
+  let repeating: (() => Promise<void>)[] = [];
   return {
+    start: () => {
+      repeating = Object.entries(jobs).map(([name, job]) => repeat(name, job, stopping.signal, logger));
+    },
     stop: async () => {
       stopping.abort();
-      await Promise.all(running.map((ended) => ended()));
+      await Promise.all(repeating.map((ended) => ended()));
     },
   };
 }
 
-function repeat(job: Job, stopping: AbortSignal, logger: Logger): () => Promise<void> {
+/** Returns a function that cancels the next run and waits for the one under way. */
+function repeat(name: string, job: Job, stopping: AbortSignal, logger: Logger): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
-  const schedule = () => {
-    const { everyMs } = job;
-    if (!stopping.aborted) timer = setTimeout(start, typeof everyMs === 'number' ? everyMs : everyMs());
-  };
   const start = () => {
-    running = job
-      .run(stopping)
-      .catch((error: unknown) => logger.warn({ err: error, job: job.name }, 'job.failed'))
-      .finally(schedule);
+    running = runOnce(name, job, stopping, logger).then((last) => {
+      const { everyMs } = job;
+      if (!stopping.aborted) timer = setTimeout(start, typeof everyMs === 'number' ? everyMs : everyMs(last));
+    });
   };
   start();
   return () => {
     clearTimeout(timer);
     return running;
   };
+}
+
+async function runOnce(name: string, job: Job, stopping: AbortSignal, logger: Logger): Promise<JobRun> {
+  const startedAt = performance.now();
+  let count = 0;
+  try {
+    count = (await job.run(stopping)) ?? 0;
+    if (count > 0 && job.event) logger.info({ count }, job.event);
+  } catch (error) {
+    logger.warn({ err: error, job: name }, 'job.failed');
+  }
+  return { count, tookMs: performance.now() - startedAt };
 }

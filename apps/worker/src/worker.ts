@@ -1,0 +1,244 @@
+import { evictionWarning } from '@hqrelay/cache/eviction-warning';
+import { leaveLiveWorkers } from '@hqrelay/cache/live-workers';
+import { followProjectChanges } from '@hqrelay/cache/project-config';
+import { clockWarning } from '@hqrelay/db/queries/clock-offset';
+import { newId } from '@hqrelay/domain/ids';
+import { parsePolicy } from '@hqrelay/domain/network/network-policy';
+import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
+import { createResolveHost } from '@hqrelay/outbound/names/resolve-host';
+import { createSender } from '@hqrelay/outbound/send-request';
+import type { StoreHealth } from '@hqrelay/flow/store-health';
+import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
+import { ProjectDirectory } from '@hqrelay/projects/project-directory';
+import { Consumer } from '@hqrelay/queue/consumer';
+import { diskWarning } from '@hqrelay/queue/disk-warning';
+import type { HealthDeps } from '@hqrelay/runtime/http/health';
+import type { Logger } from '@hqrelay/runtime/logger';
+import type { Registry } from '@hqrelay/runtime/metrics';
+import type { StartCheck } from '@hqrelay/runtime/start-warnings';
+import { Gauge } from 'prom-client';
+import type { WorkerConfig } from './config.ts';
+import { createHistories } from './delivery/delivery-histories.ts';
+import { createDisableEndpoint } from './delivery/disable-endpoint.ts';
+import { dispatch, type DispatchDeps } from './delivery/dispatch.ts';
+import { OneAtATime } from './delivery/one-at-a-time.ts';
+import { EndpointGate } from './endpoint/endpoint-gate.ts';
+import { inFlightMax, intakeOf, lanes, slotsTotal } from './intake/lanes.ts';
+import { LiveFirst } from './intake/live-first.ts';
+import type { Fleet } from './jobs/count-workers.ts';
+import { createJobs } from './jobs/jobs.ts';
+import { createBacklogGauges } from './jobs/measure-backlog.ts';
+import { createJobRunner } from './jobs/runner.ts';
+import { createStoreHeld } from './outgoing/hold.ts';
+import { createReport } from './report.ts';
+import { createStores, type Stores } from './stores.ts';
+
+export type WorkerOptions = {
+  logger: Logger;
+  registry: Registry;
+  /** ms since epoch. */
+  now: () => number;
+  /** From 0 to below 1. */
+  random: () => number;
+};
+
+/** Something with a lifecycle. `stop` is also called when it was never started. */
+export type Part = {
+  name: string;
+  start: () => void | Promise<void>;
+  stop: () => void | Promise<void>;
+};
+
+export type Worker = ReturnType<typeof createWorker>;
+
+/** The wiring of a worker. Nothing happens before its `parts` are started, in their order. */
+export function createWorker(config: WorkerConfig, options: WorkerOptions) {
+  const { logger, registry, now, random } = options;
+  const stores = createStores(config, options);
+  const { postgres, cache, publisher, recorder } = stores;
+  const directory = new ProjectDirectory({ cache, postgres, ttlSeconds: config.configCacheTtlSeconds });
+  const fleet: Fleet = { workerId: newId(), size: 1 };
+  const gate = createGate(stores, options, fleet);
+  const liveFirst = new LiveFirst(now);
+  const deps: DispatchDeps = {
+    oneAtATime: new OneAtATime(),
+    liveFirst,
+    postgres,
+    publisher,
+    recorder,
+    readHistory: createHistories(postgres),
+    storeHeld: createStoreHeld(postgres, now),
+    gate,
+    sender: createSender({
+      policy: parsePolicy({
+        allowPrivate: config.allowPrivateEndpoints,
+        allowCidrs: config.allowEndpointCidrs,
+      }),
+      // As many as can be in flight, so that no delivery waits for the connection of another.
+      connectionsPerOrigin: inFlightMax,
+      idleConnectionsMax: 1_000,
+      egressProxy: config.egressProxy,
+      resolve: createResolveHost({ nameServers: config.dnsServers }),
+    }),
+    secrets: new OpenedSecrets(parseSecretKeys(config.secretsKey), (error) =>
+      logger.error({ err: error }, 'secret.unreadable'),
+    ),
+    findProject: (projectId, at) => directory.find(projectId, at),
+    disableEndpoint: createDisableEndpoint({ postgres, cache, directory, logger }),
+    report: createReport(logger, registry),
+    onUnreadable: (reason) => logger.error({ reason }, 'message.unreadable'),
+    now,
+    random,
+  };
+  const consumers = createConsumers(config, options, stores, deps);
+  const jobs = createJobs({
+    postgres,
+    cache,
+    connection: stores.publishing,
+    publisher,
+    gate,
+    fleet,
+    gauges: createBacklogGauges(registry),
+    logger,
+    now,
+  });
+  return {
+    ...stores,
+    directory,
+    fleet,
+    gate,
+    deps,
+    consumers,
+    jobs,
+    health: healthOf(stores, consumers),
+    startChecks: startChecksOf(config, stores),
+    parts: {
+      stores: storesPart(stores, { directory, fleet }),
+      jobs: { name: 'jobs', ...createJobRunner(jobs, logger) },
+      intake: intakePart(stores, deps, consumers),
+    } satisfies Record<string, Part>,
+  };
+}
+
+function createGate({ postgres }: Stores, { logger, registry, now }: WorkerOptions, fleet: Fleet) {
+  const gate = new EndpointGate({
+    postgres,
+    now,
+    workers: () => fleet.size,
+    slotsTotal,
+    onChange: (endpointId, state) => logger.warn({ endpointId, state }, 'endpoint.breaker'),
+    onError: (error) => logger.error({ err: error }, 'breaker.not_stored'),
+  });
+  new Gauge({
+    name: 'hqrelay_breakers_open',
+    help: 'Endpoints that fail and are tried by one delivery at a time',
+    registers: [registry],
+    collect() {
+      this.set(gate.breakers.openCount);
+    },
+  });
+  return gate;
+}
+
+function createConsumers(
+  { bodyBytesMax }: WorkerConfig,
+  { logger, registry }: WorkerOptions,
+  { consuming }: Stores,
+  deps: DispatchDeps,
+): readonly Consumer[] {
+  const consumers = lanes.map(
+    (lane) =>
+      new Consumer({
+        queue: lane.queue,
+        connection: consuming,
+        ...intakeOf(lane, bodyBytesMax),
+        handle: async (message) =>
+          lane.isLive || (await deps.liveFirst.turn()) ? dispatch(deps, message) : 'requeue',
+        onError: (error) => logger.error({ err: error, queue: lane.queue }, 'delivery.failed_here'),
+      }),
+  );
+  new Gauge({
+    name: 'hqrelay_deliveries_in_flight',
+    help: 'Messages this worker is working on',
+    registers: [registry],
+    collect() {
+      this.set(consumers.reduce((sum, { inFlight }) => sum + inFlight, 0));
+    },
+  });
+  return consumers;
+}
+
+function storesPart(
+  { postgres, cache, publishing, recorder }: Stores,
+  { directory, fleet }: { directory: ProjectDirectory; fleet: Fleet },
+): Part {
+  let subscriber: ReturnType<typeof cache.createSubscriber> | undefined;
+  return {
+    name: 'stores',
+    start: () => {
+      subscriber = cache.createSubscriber();
+      followProjectChanges(subscriber, (projectId) => directory.forget(projectId));
+      cache.start();
+      publishing.start();
+      void postgres.start();
+    },
+    stop: async () => {
+      await recorder.close();
+      subscriber?.disconnect();
+      await cache.tryCommand((redis) => leaveLiveWorkers(redis, fleet.workerId));
+      await Promise.all([publishing.stop(), cache.close(), postgres.close()]);
+    },
+  };
+}
+
+function intakePart(
+  { consuming }: Stores,
+  { liveFirst, gate, sender }: DispatchDeps,
+  consumers: readonly Consumer[],
+): Part {
+  const drain = (deadlineMs: number) => Promise.all(consumers.map((each) => each.drain(deadlineMs)));
+  return {
+    name: 'intake',
+    start: () => consuming.start(),
+    stop: async () => {
+      liveFirst.stop();
+      gate.stop();
+      await drain(30_000);
+      // Requests that have not ended by now are given up, and their messages are requeued.
+      sender.abort();
+      await drain(3_000);
+      // Messages that were never begun are requeued last, in their order.
+      await consuming.stop();
+      await sender.close();
+    },
+  };
+}
+
+function healthOf(
+  { postgres, cache, publishing, consuming }: Stores,
+  consumers: readonly Consumer[],
+): Pick<HealthDeps, 'dependencies' | 'isReady'> {
+  const consumingHealth = (): StoreHealth => ({
+    state: 'down',
+    isUp: false,
+    detail: consuming.health.detail ?? 'a queue is not consumed',
+    since: consuming.health.since,
+  });
+  return {
+    dependencies: {
+      postgres: () => postgres.health,
+      redis: () => cache.health,
+      rabbitmq: () =>
+        consumers.every(({ isConsuming }) => isConsuming) ? publishing.health : consumingHealth(),
+    },
+    isReady: (states) => states.rabbitmq === 'up',
+  };
+}
+
+function startChecksOf({ rabbitmqUrls }: WorkerConfig, { postgres, cache }: Stores): StartCheck[] {
+  return [
+    { dependency: 'postgres', check: () => clockWarning(postgres.pool, Date.now) },
+    { dependency: 'redis', check: () => evictionWarning(cache.redis) },
+    { dependency: 'rabbitmq', check: () => diskWarning(rabbitmqUrls[0] as string) },
+  ];
+}
