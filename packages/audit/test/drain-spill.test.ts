@@ -46,8 +46,8 @@ describe('draining the spill', () => {
     world.observed.statements = 0;
     expect(await world.drain()).toBe(400);
     expect(await world.stored(rows)).toBe(400);
-    // Two batches, one statement each for webhooks and attempts; perhaps a ping.
-    expect(world.observed.statements).toBeLessThanOrEqual(6);
+    // Row by row it would be 400. How many batches there are depends on how fast the broker delivers.
+    expect(world.observed.statements).toBeLessThanOrEqual(20);
   });
 
   it('a drain that is stopped ends after its batch and leaves the rest in the queue', async () => {

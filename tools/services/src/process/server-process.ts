@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { OutputLog, type OutputTo } from './output-log.ts';
 import { childrenInOtherGroups, isAlive, isStopped } from './processes.ts';
+import { setprivPrefix } from './setpriv.ts';
 
 export type ServerCommand = OutputTo & {
   name: string;
@@ -24,7 +25,6 @@ export type ServerCommand = OutputTo & {
 };
 
 const stopWithinMs = 20_000;
-const setpriv = '/usr/bin/setpriv';
 
 const running = new Set<ServerProcess>();
 
@@ -48,7 +48,8 @@ export class ServerProcess {
     // The process id of an earlier run may belong to another process by now.
     if (command.pidFile !== undefined) rmSync(command.pidFile, { force: true });
     this.#log = new OutputLog(command);
-    const [program = '', ...args] = [...privileges(command), command.command, ...command.args];
+    const prefix = setprivPrefix(command.parentDeathSignal ?? command.stopSignal, command.user);
+    const [program = '', ...args] = [...prefix, command.command, ...command.args];
     this.#child = spawn(program, args, {
       detached: true,
       stdio: ['ignore', this.#log.target, this.#log.target],
@@ -146,10 +147,4 @@ export class ServerProcess {
       pidFile !== undefined && existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : Number.NaN;
     return Number.isInteger(written) && written > 1 ? written : this.pid;
   }
-}
-
-function privileges({ user, stopSignal, parentDeathSignal = stopSignal }: ServerCommand): string[] {
-  if (user === undefined && !existsSync(setpriv)) return [];
-  const asUser = user === undefined ? [] : ['--reuid', user, '--regid', user, '--init-groups'];
-  return [setpriv, '--pdeathsig', parentDeathSignal.replace(/^SIG/, ''), ...asUser, '--'];
 }

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { dataFolderFor, runsAsRoot } from './data-folder.ts';
+import { findProgram } from '../programs.ts';
 import { runServer, type RunningServer } from '../running-server.ts';
 import { ServerProcess } from '../process/server-process.ts';
+import { setprivPrefix } from '../process/setpriv.ts';
 
 export type PrivatePostgresOptions = {
   dir: string;
@@ -17,7 +19,7 @@ export type PrivatePostgresOptions = {
 
 const user = 'hqrelay_owner';
 
-/** Postgres of the Debian packages on 127.0.0.1, its data in `dir`. The URL is the owner's. */
+/** Postgres on 127.0.0.1, its data in `dir`. The URL is the owner's. */
 export async function startPrivatePostgres(options: PrivatePostgresOptions): Promise<RunningServer> {
   const { port, durable } = options;
   const binaries = findPostgresBinaries();
@@ -42,10 +44,8 @@ export async function startPrivatePostgres(options: PrivatePostgresOptions): Pro
       '--locale=C.UTF-8',
     ];
     if (!durable) initdb.push('--no-sync');
-    const [command, ...args] = asUser
-      ? ['setpriv', `--reuid=${asUser}`, `--regid=${asUser}`, '--init-groups', ...initdb]
-      : initdb;
-    execFileSync(command as string, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' });
+    const [command = '', ...args] = [...setprivPrefix('SIGTERM', asUser), ...initdb];
+    execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' });
   }
   const settings = [
     `port=${port}`,
@@ -75,12 +75,17 @@ export async function startPrivatePostgres(options: PrivatePostgresOptions): Pro
 
 /** The folder with `postgres` and `initdb`, of the newest version installed. */
 export function findPostgresBinaries(): string | undefined {
+  const initdb = findProgram('initdb', installedInitdb);
+  return initdb && dirname(initdb);
+}
+
+function installedInitdb(): string | undefined {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root)
     ? readdirSync(root).filter((name) => existsSync(join(root, name, 'bin', 'initdb')))
     : [];
   const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
-  return newest && join(root, newest, 'bin');
+  return newest && join(root, newest, 'bin', 'initdb');
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -5,6 +5,7 @@ import { createConnection } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { listens } from '../listens.ts';
+import { findProgram } from '../programs.ts';
 import { runServer, type RunningServer } from '../running-server.ts';
 import { ServerProcess } from '../process/server-process.ts';
 
@@ -29,8 +30,8 @@ const user = 'hqrelay';
 const nodeName = 'hqrelay@localhost';
 
 /**
- * RabbitMQ of the Debian packages on 127.0.0.1, with a port mapper (epmd) of its own that ends with it, so that brokers
- * run side by side and none stays behind. Started by its own script: Debian's wrapper insists on the system's folders.
+ * RabbitMQ on 127.0.0.1, with a port mapper (epmd) of its own that ends with it, so that brokers run side by side and
+ * none stays behind. Started by its own script, because Debian's wrapper insists on the system's folders.
  */
 export async function startPrivateRabbitmq({
   dir,
@@ -90,7 +91,7 @@ export async function startPrivateRabbitmq({
       if (!epmd?.isRunning) {
         epmd = new ServerProcess({
           name: 'epmd',
-          command: 'epmd',
+          command: findEpmd(command),
           args: ['-port', String(ports.epmd)],
           env,
           logFile: join(dir, 'epmd.log'),
@@ -135,9 +136,15 @@ export async function startPrivateRabbitmq({
   };
 }
 
+/** Beside RabbitMQ's own programs where there is one, or else on the PATH. */
+function findEpmd(rabbitmqServer: string): string {
+  const beside = join(dirname(rabbitmqServer), 'epmd');
+  return existsSync(beside) ? beside : 'epmd';
+}
+
 export function findRabbitmqServer(): string | undefined {
-  const path = '/usr/lib/rabbitmq/bin/rabbitmq-server';
-  return existsSync(path) ? path : undefined;
+  const installed = '/usr/lib/rabbitmq/bin/rabbitmq-server';
+  return findProgram('rabbitmq-server', () => (existsSync(installed) ? installed : undefined));
 }
 
 /** The same on every start: the broker keeps the user it was first started with. */

@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
+import { findProgram } from '../programs.ts';
 import { runServer, type RunningServer } from '../running-server.ts';
 import { ServerProcess } from '../process/server-process.ts';
 
 export type PrivateRedisOptions = { dir: string; port: number; durable: boolean };
 
-/** Redis of the Debian packages on 127.0.0.1. Durable keeps every write of the last second and before. */
+/** Redis on 127.0.0.1. Durable keeps every write of the last second and before. */
 export async function startPrivateRedis({ dir, port, durable }: PrivateRedisOptions): Promise<RunningServer> {
   const command = findRedisServer();
   if (!command) throw new Error('Redis is not installed');
@@ -34,7 +35,9 @@ export async function startPrivateRedis({ dir, port, durable }: PrivateRedisOpti
 }
 
 export function findRedisServer(): string | undefined {
-  return ['/usr/bin/redis-server', '/usr/local/bin/redis-server'].find((path) => existsSync(path));
+  return findProgram('redis-server', () =>
+    ['/usr/bin/redis-server', '/usr/local/bin/redis-server'].find((path) => existsSync(path)),
+  );
 }
 
 function answersPing(port: number): Promise<boolean> {

@@ -1,0 +1,18 @@
+import { existsSync } from 'node:fs';
+import { serversFolder } from '../programs.ts';
+
+const setpriv = '/usr/bin/setpriv';
+
+/**
+ * What to put before a command: the kernel then signals the process when this one dies, and it runs as `user` instead of
+ * root. Empty where the system has no setpriv and no other user is asked for.
+ */
+export function setprivPrefix(signal: NodeJS.Signals, user: string | undefined): string[] {
+  if (user === undefined && !existsSync(setpriv)) return [];
+  const atDeath = [setpriv, '--pdeathsig', signal.replace(/^SIG/, '')];
+  if (user === undefined) return [...atDeath, '--'];
+  // The programs of HQRELAY_SERVERS_DIR may be wrappers that change the root directory first.
+  const mayChroot =
+    serversFolder() === undefined ? [] : ['--inh-caps=+sys_chroot', '--ambient-caps=+sys_chroot'];
+  return [...atDeath, '--reuid', user, '--regid', user, '--init-groups', ...mayChroot, '--'];
+}
