@@ -43,7 +43,8 @@ export class Cache {
     this.redis.on('ready', () => void this.#probe());
     this.redis.on('error', (error: Error) => {
       this.#connectionError = error.message;
-      if (this.#health.state === 'starting') this.#health.change('down', error.message);
+      // Without a sentinel that answers there is no connection whose end would be reported.
+      if (this.redis.status !== 'ready') this.#health.change('down', error.message);
     });
     this.redis.on('close', () => this.#onClose());
   }

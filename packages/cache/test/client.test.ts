@@ -1,11 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { newId } from '@hqrelay/domain/ids';
 import type { StoreState } from '@hqrelay/flow/store-health';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { admit, distrustMemory, markFailed, markSeen, rememberFromBirth } from '../src/admission.ts';
 import { Cache } from '../src/client.ts';
 import { connectRedis } from '../src/connect-redis.ts';
+import { evictionWarning } from '../src/eviction-warning.ts';
+import { countLiveWorkers, leaveLiveWorkers } from '../src/live-workers.ts';
+import { announceProjectChange, followProjectChanges, readCachedConfig } from '../src/project-config.ts';
 import { runScript, script } from '../src/script.ts';
 
 let world: World;
@@ -144,6 +150,43 @@ describe('a Redis that answers with errors', () => {
       expect(states).toEqual(['up', 'blocked', 'up']);
     },
   );
+});
+
+it('an ACL user with the rights that docs/operations.md names can do everything', async () => {
+  const documented = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  const rights = /An ACL user needs `([^`]+)`, and\s+`([^`]+)`/.exec(documented)?.slice(1).join(' ') ?? '';
+  await cache.redis.call('ACL', 'SETUSER', 'app', 'on', '>pw', ...rights.split(' '));
+  const url = new URL(world.redisUrl);
+  url.username = 'app';
+  url.password = 'pw';
+  const limited = open(url.href);
+  const subscriber = limited.createSubscriber();
+  const announced: (string | null)[] = [];
+  try {
+    limited.start();
+    await waitFor('Redis', () => limited.health.isUp);
+    const projectId = newId();
+    followProjectChanges(subscriber, (each) => announced.push(each));
+    await waitFor('the subscription', () => announced.length === 1);
+    await announceProjectChange(limited.redis, projectId);
+    await waitFor('the announcement', () => announced.includes(projectId));
+    await rememberFromBirth(limited.redis, projectId);
+    expect(await readCachedConfig(limited, projectId)).toBeNull();
+    expect(await countLiveWorkers(limited.redis, { workerId: 'one', withinMs: 1_000 })).toBe(1);
+    await leaveLiveWorkers(limited.redis, 'one');
+    const claim = { projectId, webhookId: 'w', id: newId(), payloadSha256: '', token: newId() };
+    const limits = { rateLimitPerMinute: 1, idempotencyTtlSeconds: 60 };
+    expect(await admit(limited, { ...claim, ...limits })).toMatchObject({ kind: 'admitted' });
+    expect(await markSeen(limited, { ...claim, ...limits })).toBe(true);
+    expect(await admit(limited, { ...claim, ...limits })).toMatchObject({ kind: 'seen' });
+    expect(await markFailed(limited, claim)).toBe(true);
+    expect(await distrustMemory(limited, projectId)).toBe(true);
+    expect(await evictionWarning(limited.redis)).toBeUndefined();
+    expect(refused).toEqual([]);
+  } finally {
+    subscriber.disconnect();
+    await limited.close();
+  }
 });
 
 describe('a primary that becomes a replica behind a proxy', () => {
