@@ -18,6 +18,7 @@ const usage = `npm run bench -- [options]
 
   --isolation    what hanging endpoints, storms and backlogs do to others, instead of throughput
   --only A,B     some of its scenarios
+  --drain        a backlog alone: accepted, then drained; three short rounds
   --quick        one short round: whether it works, not how fast
   --write        puts the table into docs/performance.md
 `;
@@ -26,15 +27,21 @@ const { values } = parseArgs({
   options: {
     isolation: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
+    drain: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
-const plan = values.quick
-  ? { rounds: 1, warmUpSeconds: 2, seconds: 3, connections: 64 }
-  : { rounds: 5, warmUpSeconds: 4, seconds: 8, connections: 64 };
+const plan = planOf(values);
 const say = (line: string) => process.stderr.write(`${line}\n`);
+
+function planOf({ quick, drain }: { quick: boolean; drain: boolean }) {
+  const shared = { connections: 64, isDrainOnly: drain };
+  if (quick) return { ...shared, rounds: 1, warmUpSeconds: 2, seconds: 3 };
+  if (drain) return { ...shared, rounds: 3, warmUpSeconds: 2, seconds: 8 };
+  return { ...shared, rounds: 5, warmUpSeconds: 4, seconds: 8 };
+}
 
 if (values.help) process.stdout.write(usage);
 else await withDurableServices({ say }, values.isolation ? isolation : throughput);
@@ -63,7 +70,7 @@ async function throughput(services: DurableServices): Promise<void> {
   try {
     const figures = summarize(await runRounds({ services, sink, generator, ...plan }));
     process.stdout.write(`\n${plainTable(cellsOf(figures))}\n`);
-    if (!values.quick) await keep(figures);
+    if (!values.quick && !values.drain) await keep(figures);
     if (values.write) await replaceTable('docs/performance.md', 'bench', markdownTable(cellsOf(figures)));
   } finally {
     sink.end();
@@ -80,9 +87,9 @@ async function runRounds(options: RoundOptions): Promise<Record<PipelineName, Me
     for (const pipeline of number % 2 === 1 ? pipelines : pipelines.toReversed()) {
       const figures = await measureRound(pipeline, options);
       measured[pipeline.name] = figures;
-      const rates = ['accepted/s', 'drained/s', 'both/s'].map(
-        (name) => `${name} ${Math.round(figures[name] ?? 0)}`,
-      );
+      const rates = Object.entries(figures)
+        .filter(([name]) => name.endsWith('/s'))
+        .map(([name, rate]) => `${name} ${Math.round(rate)}`);
       say(`round ${number}, ${pipeline.name}: ${rates.join(', ')}`);
     }
     rounds.push(measured as Record<PipelineName, Measured>);

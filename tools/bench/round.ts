@@ -14,6 +14,8 @@ export type RoundOptions = {
   warmUpSeconds: number;
   seconds: number;
   connections: number;
+  /** Whether the round ends when the backlog is drained. */
+  isDrainOnly: boolean;
 };
 
 const patienceMs = 90_000;
@@ -32,7 +34,9 @@ export async function measureRound(pipeline: Pipeline, options: RoundOptions): P
     const accepting = await accept(pipeline, receiver, options);
     const worker = await started(pipeline.startWorker());
     const draining = await drain(worker, accepting.sent, options);
-    const both = await acceptAndDrain(pipeline, { receiver, worker }, accepting.sent, options);
+    const both = options.isDrainOnly
+      ? { sent: 0, measured: {} }
+      : await acceptAndDrain(pipeline, { receiver, worker }, accepting.sent, options);
     await untilRecorded(pipeline, before, accepting.sent + both.sent);
     return {
       ...accepting.measured,
