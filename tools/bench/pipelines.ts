@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { freePorts } from '@hqrelay/services/free-port';
 import { createApp, type AppName, type AppSource } from '@hqrelay/services/app-process';
 import { ServerProcess } from '@hqrelay/services/process/server-process';
+import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import type { DurableServices } from '../harness/durable-services.ts';
 import { addProject } from '../harness/projects.ts';
@@ -36,6 +37,7 @@ export async function createProduct(options: PipelineOptions): Promise<Pipeline>
     const started = await createApp({ app, port, from: options.apps, env: world.env, logFile });
     started.start();
     await started.waitUntilReady();
+    await waitFor(`every store of the ${app}`, () => hasEveryStore(port));
     return { pid: () => started.pid(), stop: () => started.end() };
   };
   const [receiverPort, workerPort] = (await freePorts(2)) as [number, number];
@@ -48,6 +50,12 @@ export async function createProduct(options: PipelineOptions): Promise<Pipeline>
     startWorker: () => start('worker', workerPort),
     close: world.close,
   };
+}
+
+/** An app is ready on one store alone: a receiver accepts through the outbox until the broker is there. */
+async function hasEveryStore(port: number): Promise<boolean> {
+  const health = await (await fetch(`http://127.0.0.1:${port}/health/ready`)).json();
+  return (health as { status: string }).status === 'ready';
 }
 
 /** The same durable effects by scripts without any code of the product: what the machine and the stores allow. */
