@@ -1,6 +1,7 @@
 import { describeConfig, exitOnConfigError } from '@hqrelay/runtime/env/env';
 import { createLogger } from '@hqrelay/runtime/logger';
 import { createShutdown } from '@hqrelay/runtime/shutdown';
+import { refuseToStart } from '@hqrelay/runtime/store-checks';
 import { readConfig } from './config.ts';
 import { createReceiver } from './receiver.ts';
 
@@ -13,7 +14,11 @@ const config = (() => {
 })();
 const logger = createLogger({ name: 'receiver', level: config.logLevel });
 const shutdown = createShutdown({ logger, deadlineMs: 20_000 });
-const receiver = createReceiver(config, { logger, isDraining: () => shutdown.isDraining() });
+const receiver = createReceiver(config, {
+  logger,
+  isDraining: () => shutdown.isDraining(),
+  refuse: refuseToStart(logger, 'receiver'),
+});
 logger.info({ config: describeConfig(config) }, 'receiver.starting');
 
 receiver.connect();

@@ -1,7 +1,8 @@
 import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
+import { clusterRefusal } from '@hqrelay/cache/cluster-refusal';
 import { evictionWarning } from '@hqrelay/cache/eviction-warning';
 import { followProjectChanges } from '@hqrelay/cache/project-config';
-import { clockWarning } from '@hqrelay/db/queries/clock-offset';
+import { clockWarning, measureClockOffset } from '@hqrelay/db/queries/clock-offset';
 import { projectsWithClaims } from '@hqrelay/db/queries/idempotency-keys';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
@@ -12,7 +13,7 @@ import type { HealthDeps } from '@hqrelay/runtime/http/health';
 import { createHttpServer, type HttpServer } from '@hqrelay/runtime/http/http-server';
 import type { Logger } from '@hqrelay/runtime/logger';
 import { createRegistry } from '@hqrelay/runtime/metrics';
-import { warnAtStart } from '@hqrelay/runtime/start-warnings';
+import { StoreChecks, type StoreCheck } from '@hqrelay/runtime/store-checks';
 import { createAdminApp, createApp } from './app.ts';
 import type { ReceiverConfig } from './config.ts';
 import { BodyReader } from './http/read-body.ts';
@@ -40,10 +41,17 @@ export type Receiver = {
   disconnect: () => Promise<void>;
 };
 
+export type ReceiverOptions = {
+  logger: Logger;
+  isDraining: () => boolean;
+  /** Called with the reason when a store at the start is one that the receiver cannot work with. */
+  refuse: (reason: string) => void;
+};
+
 /** Wires one receiver. Nothing connects or listens yet. */
 export function createReceiver(
   config: ReceiverConfig,
-  { logger, isDraining }: { logger: Logger; isDraining: () => boolean },
+  { logger, isDraining, refuse }: ReceiverOptions,
 ): Receiver {
   const registry = createRegistry();
   const report = createReport(logger, registry);
@@ -58,6 +66,7 @@ export function createReceiver(
   const directory = new ProjectDirectory({ cache, postgres, ttlSeconds: config.configCacheTtlSeconds });
   const lastSeen = new LastSeenTimes(postgres);
   const deps = createIngestDeps(config, { ...stores, redisMemory, directory, lastSeen, report, logger });
+  const storeChecks = new StoreChecks({ checks: checksOf(stores, config), logger, refuse });
   const health: HealthDeps = {
     dependencies: {
       postgres: () => postgres.health,
@@ -67,6 +76,7 @@ export function createReceiver(
     // Either store can make a webhook durable. Without both nothing can be accepted.
     isReady: (states) => states.postgres === 'up' || states.rabbitmq === 'up',
     isDraining,
+    warnings: () => storeChecks.warnings,
     registry,
   };
   const hasAdminPort = config.receiverAdminPort !== undefined;
@@ -90,11 +100,12 @@ export function createReceiver(
       stores.broker.start();
       void stores.postgres.start();
       writingLastSeen = setInterval(() => void writeLastSeen(lastSeen, logger), writeLastSeenEveryMs);
-      warnOfStores(stores, config, logger, isDraining);
+      storeChecks.start();
     },
     server: createHttpServer(app),
     adminServer: hasAdminPort ? createHttpServer(createAdminApp(health)) : undefined,
     async disconnect() {
+      storeChecks.stop();
       await deps.recorder.close();
       await lastSeen.write();
       clearInterval(writingLastSeen);
@@ -150,20 +161,14 @@ async function writeLastSeen(lastSeen: LastSeenTimes, logger: Logger): Promise<v
   await lastSeen.write().catch((error: unknown) => logger.warn({ err: error }, 'last_seen.not_written'));
 }
 
-/** Warns once about each store whose set-up would hurt later. */
-function warnOfStores(
-  { postgres, cache }: Stores,
-  config: ReceiverConfig,
-  logger: Logger,
-  isDraining: () => boolean,
-): void {
-  warnAtStart(
-    [
-      { dependency: 'postgres', check: () => clockWarning(postgres.pool, Date.now) },
-      { dependency: 'redis', check: () => evictionWarning(cache.redis) },
-      { dependency: 'rabbitmq', check: () => diskWarning(config.rabbitmqUrls[0] as string) },
-    ],
-    logger,
-    isDraining,
-  );
+function checksOf({ postgres, cache }: Stores, { rabbitmqUrls }: ReceiverConfig): StoreCheck[] {
+  return [
+    {
+      dependency: 'postgres',
+      run: async () => clockWarning(await measureClockOffset(postgres.pool, Date.now)),
+    },
+    { dependency: 'redis', run: () => clusterRefusal(cache.redis), isFatal: true },
+    { dependency: 'redis', run: () => evictionWarning(cache.redis) },
+    { dependency: 'rabbitmq', run: () => diskWarning(rabbitmqUrls[0] as string) },
+  ];
 }

@@ -12,7 +12,7 @@ beforeAll(async () => {
   const logger = createLogger({ name: 'receiver', level: 'silent' });
   // The tests listen on any free port: that the variable is set is what counts.
   const config = readConfig({ ...world.env, LOG_LEVEL: 'silent', RECEIVER_ADMIN_PORT: '9' });
-  receiver = createReceiver(config, { logger, isDraining: () => false });
+  receiver = createReceiver(config, { logger, isDraining: () => false, refuse: failTest });
 });
 
 afterAll(async () => {
@@ -30,3 +30,7 @@ it('metrics and readiness answer on the admin port alone, and liveness on both',
   // Not connected to any store.
   expect(await statusCodes('/health/ready')).toEqual([404, 503]);
 });
+
+function failTest(reason: string): never {
+  throw new Error(reason);
+}

@@ -18,7 +18,11 @@ export async function startReceiverWorld(env: Record<string, string> = {}) {
     { name: 'receiver', level: 'info' },
     { write: (line: string) => void logs.push(JSON.parse(line) as Record<string, unknown>) },
   );
-  const receiver = createReceiver(readConfig({ ...world.env, ...env }), { logger, isDraining: () => false });
+  const receiver = createReceiver(readConfig({ ...world.env, ...env }), {
+    logger,
+    isDraining: () => false,
+    refuse: failTest,
+  });
   receiver.connect();
   const url = `http://127.0.0.1:${await receiver.server.listen(0)}`;
   const redis = connectRedis(world.redisUrl, 'test');
@@ -178,4 +182,8 @@ export function sendRaw(
 export function* chunksOf64KiB(count: number): Generator<Buffer> {
   const chunk = Buffer.alloc(65_536, 0x61);
   for (let i = 0; i < count; i += 1) yield chunk;
+}
+
+function failTest(reason: string): never {
+  throw new Error(reason);
 }

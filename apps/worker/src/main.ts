@@ -3,7 +3,7 @@ import { createHttpServer } from '@hqrelay/runtime/http/http-server';
 import { createLogger } from '@hqrelay/runtime/logger';
 import { createRegistry } from '@hqrelay/runtime/metrics';
 import { createShutdown } from '@hqrelay/runtime/shutdown';
-import { warnAtStart } from '@hqrelay/runtime/start-warnings';
+import { refuseToStart } from '@hqrelay/runtime/store-checks';
 import { createApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { createWorker, type Part } from './worker.ts';
@@ -21,7 +21,13 @@ const shutdown = createShutdown({ logger, deadlineMs: 45_000 });
 const isDraining = () => shutdown.isDraining();
 logger.info({ config: describeConfig(config) }, 'worker.starting');
 
-const worker = createWorker(config, { logger, registry, now: Date.now, random: Math.random });
+const worker = createWorker(config, {
+  logger,
+  registry,
+  refuse: refuseToStart(logger, 'worker'),
+  now: Date.now,
+  random: Math.random,
+});
 const server = createHttpServer(createApp({ ...worker.health, isDraining, registry }));
 const listener: Part = {
   name: 'server',
@@ -33,8 +39,8 @@ const listener: Part = {
 };
 
 /** The boot order; shutdown stops the same list backwards. Health answers until all deliveries have ended. */
-const { stores, jobs, intake } = worker.parts;
-const parts = [stores, listener, jobs, intake];
+const { stores, jobs, intake, storeChecks } = worker.parts;
+const parts = [stores, listener, jobs, intake, storeChecks];
 for (const { name, stop } of parts) shutdown.add(name, stop);
 try {
   for (const { start } of parts) if (!isDraining()) await start();
@@ -43,4 +49,3 @@ try {
   process.stderr.write(`worker: ${(error as Error).message}\n`);
   process.exit(1);
 }
-warnAtStart(worker.startChecks, logger, isDraining);

@@ -1,7 +1,8 @@
+import { clusterRefusal } from '@hqrelay/cache/cluster-refusal';
 import { evictionWarning } from '@hqrelay/cache/eviction-warning';
 import { leaveLiveWorkers } from '@hqrelay/cache/live-workers';
 import { followProjectChanges } from '@hqrelay/cache/project-config';
-import { clockWarning } from '@hqrelay/db/queries/clock-offset';
+import { clockWarning, measureClockOffset } from '@hqrelay/db/queries/clock-offset';
 import { newId } from '@hqrelay/domain/ids';
 import { parsePolicy } from '@hqrelay/domain/network/network-policy';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
@@ -15,7 +16,7 @@ import { diskWarning } from '@hqrelay/queue/disk-warning';
 import type { HealthDeps } from '@hqrelay/runtime/http/health';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { Registry } from '@hqrelay/runtime/metrics';
-import type { StartCheck } from '@hqrelay/runtime/start-warnings';
+import { StoreChecks } from '@hqrelay/runtime/store-checks';
 import { Gauge } from 'prom-client';
 import type { WorkerConfig } from './config.ts';
 import { createHistories } from './delivery/delivery-histories.ts';
@@ -36,6 +37,8 @@ import { createStores, type Stores } from './stores.ts';
 export type WorkerOptions = {
   logger: Logger;
   registry: Registry;
+  /** Called with the reason when a store at the start is one that the worker cannot work with. */
+  refuse: (reason: string) => void;
   /** ms since epoch. */
   now: () => number;
   /** From 0 to below 1. */
@@ -102,6 +105,7 @@ export function createWorker(config: WorkerConfig, options: WorkerOptions) {
     logger,
     now,
   });
+  const storeChecks = createStoreChecks(config, options, stores);
   return {
     ...stores,
     directory,
@@ -110,12 +114,16 @@ export function createWorker(config: WorkerConfig, options: WorkerOptions) {
     deps,
     consumers,
     jobs,
-    health: healthOf(stores, consumers),
-    startChecks: startChecksOf(config, stores),
+    health: { ...healthOf(stores, consumers), warnings: () => storeChecks.warnings },
     parts: {
       stores: storesPart(stores, { directory, fleet }),
       jobs: { name: 'jobs', ...createJobRunner(jobs, logger) },
       intake: intakePart(stores, deps, consumers),
+      storeChecks: {
+        name: 'store checks',
+        start: () => storeChecks.start(),
+        stop: () => storeChecks.stop(),
+      },
     } satisfies Record<string, Part>,
   };
 }
@@ -235,10 +243,31 @@ function healthOf(
   };
 }
 
-function startChecksOf({ rabbitmqUrls }: WorkerConfig, { postgres, cache }: Stores): StartCheck[] {
-  return [
-    { dependency: 'postgres', check: () => clockWarning(postgres.pool, Date.now) },
-    { dependency: 'redis', check: () => evictionWarning(cache.redis) },
-    { dependency: 'rabbitmq', check: () => diskWarning(rabbitmqUrls[0] as string) },
-  ];
+function createStoreChecks(
+  { rabbitmqUrls }: WorkerConfig,
+  { logger, registry, refuse, now }: WorkerOptions,
+  { postgres, cache }: Stores,
+): StoreChecks {
+  const clockOffset = new Gauge({
+    name: 'hqrelay_clock_offset_seconds',
+    help: "By how much this machine's clock is ahead of Postgres'; negative when it is behind",
+    registers: [registry],
+  });
+  return new StoreChecks({
+    checks: [
+      {
+        dependency: 'postgres',
+        run: async () => {
+          const measured = await measureClockOffset(postgres.pool, now);
+          clockOffset.set(measured.offsetMs / 1_000);
+          return clockWarning(measured);
+        },
+      },
+      { dependency: 'redis', run: () => clusterRefusal(cache.redis), isFatal: true },
+      { dependency: 'redis', run: () => evictionWarning(cache.redis) },
+      { dependency: 'rabbitmq', run: () => diskWarning(rabbitmqUrls[0] as string) },
+    ],
+    logger,
+    refuse,
+  });
 }

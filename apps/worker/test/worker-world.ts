@@ -67,7 +67,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     { name: 'worker', level: 'info' },
     { write: (line) => void logs.push(JSON.parse(line) as LogLine) },
   );
-  const worker = createWorker(config, { logger, registry, now, random: () => 0 });
+  const worker = createWorker(config, { logger, registry, refuse: failTest, now, random: () => 0 });
   const published = recordPublications(worker.publisher);
   const broker = new BrokerConnection({ urls: config.rabbitmqUrls, name: 'test', onChange: () => {} });
   const publish = publishOn(broker);
@@ -249,4 +249,8 @@ function queriesOf({ sql }: World) {
 async function closeWorker({ parts: { intake, stores } }: Worker): Promise<void> {
   await intake.stop();
   await stores.stop();
+}
+
+function failTest(reason: string): never {
+  throw new Error(reason);
 }

@@ -1,14 +1,26 @@
 import type pg from 'pg';
 
+/** By how much this machine's clock is ahead of Postgres', and the most that the round trip can make that wrong. */
+export type ClockOffset = { offsetMs: number; errorMs: number };
+
 const offsetMaxMs = 1_000;
 
-/** A sentence when Postgres's clock and ours differ by more than a second. Throws when Postgres does not answer. */
-export async function clockWarning(pool: pg.Pool, now: () => number): Promise<string | undefined> {
+/** Rejects when Postgres does not answer. */
+export async function measureClockOffset(pool: pg.Pool, now: () => number): Promise<ClockOffset> {
   const askedAt = now();
   const { rows } = await pool.query<{ ms: number }>(
     'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
   );
-  const offsetMs = (rows[0]?.ms ?? 0) - (askedAt + now()) / 2;
-  if (Math.abs(offsetMs) <= offsetMaxMs) return undefined;
-  return `the clock of Postgres is ${Math.round(Math.abs(offsetMs))} ms ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine's: idempotency windows and due times will be off by that`;
+  const answeredAt = now();
+  return {
+    offsetMs: (askedAt + answeredAt) / 2 - (rows[0]?.ms ?? 0),
+    errorMs: (answeredAt - askedAt) / 2,
+  };
+}
+
+/** A sentence when the clocks differ by more than a second for certain. */
+export function clockWarning({ offsetMs, errorMs }: ClockOffset): string | undefined {
+  const differenceMs = Math.round(Math.abs(offsetMs));
+  if (differenceMs - errorMs <= offsetMaxMs) return undefined;
+  return `this machine's clock is ${differenceMs} ms ${offsetMs > 0 ? 'ahead of' : 'behind'} Postgres': due times and signature timestamps are off by that`;
 }

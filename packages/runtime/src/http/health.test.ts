@@ -24,6 +24,7 @@ function serveHealth(postgres: StoreState, redis: StoreState, isDraining = false
       },
       isReady: (states) => states.postgres === 'up',
       isDraining: () => isDraining,
+      warnings: () => [{ dependency: 'redis', warning: 'evicts keys' }],
       registry: createRegistry(),
     }),
   );
@@ -73,6 +74,7 @@ describe('GET /health/ready', () => {
           postgres: { state: postgres, since, ...reason(postgres) },
           redis: { state: redis === 'blocked' ? 'down' : redis, since, ...reason(redis) },
         },
+        warnings: [{ dependency: 'redis', warning: 'evicts keys' }],
       });
     },
   );

@@ -6,12 +6,16 @@ export type DependencyName = 'postgres' | 'redis' | 'rabbitmq';
 /** A blocked store counts as down: this process cannot use it. */
 type DependencyState = Exclude<StoreState, 'blocked'>;
 
+/** A store that serves, but is set up in a way that hurts later. */
+export type StoreWarning = { dependency: DependencyName; warning: string };
+
 export interface HealthDeps {
   /** The stores that this process depends on. */
   dependencies: Readonly<Partial<Record<DependencyName, () => StoreHealth>>>;
   /** Whether this process can do its job with the stores in these states. */
   isReady: (states: Readonly<Partial<Record<DependencyName, DependencyState>>>) => boolean;
   isDraining: () => boolean;
+  warnings: () => readonly StoreWarning[];
   registry: Registry;
 }
 
@@ -26,7 +30,13 @@ export function createLivenessRouter(): Router {
  * `GET /health` (the process lives), `GET /health/ready` (200 `ready` or `degraded`: it can do its job;
  * 503 `unavailable` or `draining`) and `GET /metrics`, with `hqrelay_dependency_up` registered on it.
  */
-export function createHealthRouter({ dependencies, isReady, isDraining, registry }: HealthDeps): Router {
+export function createHealthRouter({
+  dependencies,
+  isReady,
+  isDraining,
+  warnings,
+  registry,
+}: HealthDeps): Router {
   new Gauge({
     name: 'hqrelay_dependency_up',
     help: 'Whether this process can use the dependency: 1 up, 0 down or starting',
@@ -52,6 +62,7 @@ export function createHealthRouter({ dependencies, isReady, isDraining, registry
       response.status(ready && status !== 'draining' ? 200 : 503).json({
         status,
         dependencies: Object.fromEntries(read.map(({ name, ...health }) => [name, health])),
+        warnings: warnings(),
       });
     })
     .get('/metrics', async (_request, response) => {
