@@ -15,6 +15,8 @@ export type Row = {
   hit: (evidence: Evidence) => string | undefined;
   /** Services that the apps reach through a proxy of ours. */
   proxied?: readonly ServiceName[];
+  /** Each worker reaches Postgres through a proxy of its own. */
+  workersProxied?: boolean;
   /** Workers load this first. */
   workerPreload?: string;
   /** Whether some deliveries use up their schedule and some are held; not where that would outlast the row. */

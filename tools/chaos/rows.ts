@@ -9,6 +9,7 @@ import { rabbitmqAlarm } from './rows/rabbitmq-alarm.ts';
 import { receiverKill } from './rows/receiver-kill.ts';
 import { redisFlushed } from './rows/redis-flushed.ts';
 import { sigterm } from './rows/sigterm.ts';
+import { silentWorkers } from './rows/silent-workers.ts';
 import {
   everythingStopped,
   postgresStopped,
@@ -32,6 +33,7 @@ export const rows: readonly Row[] = [
   rabbitmqAndPostgresStopped,
   everythingStopped,
   ...blackHoles,
+  ...silentWorkers,
   endpointDown,
   endpointDownLong,
   endpointHanging,

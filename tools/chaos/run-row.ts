@@ -56,6 +56,7 @@ export async function runRow(row: Row, options: RunOptions): Promise<RowResult> 
     services: options.services,
     apps: options.apps,
     proxied: row.proxied ?? [],
+    workersProxied: row.workersProxied ?? false,
     workerPreload: row.workerPreload === undefined ? [] : [preloadPath(row.workerPreload)],
     everyEnd: !options.brief && row.everyEnd !== false,
     logFolder,

@@ -25,6 +25,8 @@ export type Site = {
   server: (name: ServiceName) => RunningServer;
   /** Between the apps and a service that the row named. */
   proxy: (name: ServiceName) => TcpProxy;
+  /** Between each worker and Postgres, in the order of `workers`, where the row asked for them. */
+  workerProxies: readonly TcpProxy[];
   close: () => Promise<void>;
 };
 
@@ -35,6 +37,8 @@ export type SiteOptions = {
   apps: AppSource;
   /** Services that the apps reach through a proxy. */
   proxied: readonly ServiceName[];
+  /** Whether each worker reaches Postgres through a proxy of its own. */
+  workersProxied: boolean;
   /** Modules that workers load first. */
   workerPreload: readonly string[];
   /** Whether some deliveries use up their schedule, and some are held. */
@@ -79,16 +83,20 @@ export async function createSite(options: SiteOptions): Promise<Site> {
   const { services } = options;
   const world = await createWorld(services.urls);
   const proxies = new Map<ServiceName, TcpProxy>();
+  const workerProxies: TcpProxy[] = [];
   const endpoints = new Map<string, Endpoint>();
   let fleet: Fleet | undefined;
   const close = async () => {
     await fleet?.end('SIGKILL');
-    await Promise.all([...proxies.values()].map((proxy) => proxy.close()));
+    await Promise.all([...proxies.values(), ...workerProxies].map((proxy) => proxy.close()));
     await Promise.all([...endpoints.values()].map((each) => each.shut()));
     await world.close();
   };
   try {
     for (const name of options.proxied) proxies.set(name, await startTcpProxy(services.server(name).port));
+    while (options.workersProxied && workerProxies.length < appsOfEach) {
+      workerProxies.push(await startTcpProxy(services.server('postgres').port));
+    }
     const projects = [];
     for (const targets of targetsOf(options.everyEnd)) {
       projects.push(await addTargets(world, targets, endpoints));
@@ -100,6 +108,11 @@ export async function createSite(options: SiteOptions): Promise<Site> {
       receivers: appsOfEach,
       workers: appsOfEach,
       env: { ...world.env, ...proxiedUrls(world, proxies) },
+      workerEnv: (index) =>
+        proxiedUrls(
+          world,
+          new Map(workerProxies.slice(index, index + 1).map((proxy) => ['postgres', proxy])),
+        ),
       logFolder: options.logFolder,
       workerPreload: options.workerPreload,
     });
@@ -114,6 +127,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
       changeEndpoint: (name, changes) => changeEndpoint(world, String(idOf(name)), changes),
       server: services.server,
       proxy: (name) => existing(proxies.get(name), `proxy of ${name}`),
+      workerProxies,
       close,
     };
   } catch (error) {

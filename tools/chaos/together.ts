@@ -17,6 +17,7 @@ export function together(rows: readonly Row[]): Row {
     check: (evidence) => rows.flatMap((row) => row.check?.(evidence) ?? []),
     mayRefuse: rows.some(({ mayRefuse }) => mayRefuse),
     proxied: rows.flatMap(({ proxied }) => proxied ?? []),
+    workersProxied: rows.some(({ workersProxied }) => workersProxied),
     acceptsWithinMs: Math.max(...rows.map(({ acceptsWithinMs }) => acceptsWithinMs ?? 1_000)),
     ...(because.length > 0 && { duplicatesBecause: because.join('; ') }),
     ...(preload !== undefined && { workerPreload: preload }),

@@ -13,6 +13,8 @@ export type FleetOptions = {
   receivers: number;
   workers: number;
   env: Readonly<Record<string, string>>;
+  /** What one worker has instead, by its index. */
+  workerEnv?: (index: number) => Readonly<Record<string, string>>;
   logFolder: string;
   /** Put before the apps' names. */
   prefix?: string;
@@ -27,7 +29,15 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       Array.from({ length: count }, (_, index) => {
         const name = `${options.prefix ?? ''}${app} ${index + 1}`;
         const logFile = `${options.logFolder}/${name.replaceAll(' ', '-')}.log`;
-        return createApp({ app, name, from: options.from, env: options.env, logFile, preload });
+        const own = app === 'worker' ? options.workerEnv?.(index) : undefined;
+        return createApp({
+          app,
+          name,
+          from: options.from,
+          env: { ...options.env, ...own },
+          logFile,
+          preload,
+        });
       }),
     );
   const receivers = await create('receiver', options.receivers);

@@ -4,6 +4,8 @@ import { listenOnLoopback } from './loopback-server.ts';
 /** A TCP proxy in front of a server that can stop forwarding without closing a connection. */
 export type TcpProxy = {
   port: number;
+  /** The local ports of its connections to the server. */
+  targetPorts: () => number[];
   /** Discards every byte from now on, and accepts new connections that lead nowhere. */
   blackHole: () => void;
   /** Stops reading from both sides, as a frozen process does. */
@@ -48,6 +50,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   };
   return {
     port,
+    targetPorts: () => [...pairs].flatMap(([, target]) => target?.localPort ?? []),
     blackHole: () => {
       discards = true;
     },
