@@ -8,19 +8,14 @@ export function readEnvironment(): { env: Environment; directory: string } {
   return { env: process.env, directory: process.env['INIT_CWD'] ?? process.cwd() };
 }
 
-/** The user who runs this, as the operating system knows them. */
+/** Who runs this, as the operating system knows them. */
 export function operatorName(): string {
   try {
-    return userInfo().username;
+    return `${userInfo().username}@${hostname()}`;
   } catch {
     // A user without an entry in the system's list, as containers have.
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
+    return `unknown@${hostname()}`;
   }
-}
-
-/** The same with the computer's name. */
-export function operatorAddress(): string {
-  return `${operatorName()}@${hostname()}`;
 }
 
 /** The URL that the provider of a project posts to. */

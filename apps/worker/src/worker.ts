@@ -24,7 +24,7 @@ import { createDisableEndpoint } from './delivery/disable-endpoint.ts';
 import { dispatch, type DispatchDeps } from './delivery/dispatch.ts';
 import { OneAtATime } from './delivery/one-at-a-time.ts';
 import { EndpointGate } from './endpoint/endpoint-gate.ts';
-import { inFlightMax, intakeOf, lanes, slotsTotal } from './intake/lanes.ts';
+import { inFlightMax, intakeOf, lanes } from './intake/lanes.ts';
 import { LiveFirst } from './intake/live-first.ts';
 import type { Fleet } from './jobs/count-workers.ts';
 import { createJobs } from './jobs/jobs.ts';
@@ -133,7 +133,7 @@ function createGate({ postgres }: Stores, { logger, registry, now }: WorkerOptio
     postgres,
     now,
     workers: () => fleet.size,
-    slotsTotal,
+    slots: Object.fromEntries(lanes.map(({ queue, slots }) => [queue, slots])),
     onChange: (endpointId, state) => logger.warn({ endpointId, state }, 'endpoint.breaker'),
     onError: (error) => logger.error({ err: error }, 'breaker.not_stored'),
   });
@@ -154,17 +154,17 @@ function createConsumers(
   { consuming }: Stores,
   deps: DispatchDeps,
 ): readonly Consumer[] {
-  const consumers = lanes.map(
-    (lane) =>
-      new Consumer({
-        queue: lane.queue,
-        connection: consuming,
-        ...intakeOf(lane, bodyBytesMax),
-        handle: async (message) =>
-          lane.isLive || (await deps.liveFirst.turn()) ? dispatch(deps, message) : 'requeue',
-        onError: (error) => logger.error({ err: error, queue: lane.queue }, 'delivery.failed_here'),
-      }),
-  );
+  const consumers = lanes.map((lane) => {
+    const entrance = deps.gate.entrance(lane.queue);
+    return new Consumer({
+      queue: lane.queue,
+      connection: consuming,
+      ...intakeOf(lane, bodyBytesMax),
+      handle: async (message) =>
+        lane.isLive || (await deps.liveFirst.turn()) ? dispatch(deps, { ...message, entrance }) : 'requeue',
+      onError: (error) => logger.error({ err: error, queue: lane.queue }, 'delivery.failed_here'),
+    });
+  });
   new Gauge({
     name: 'hqrelay_deliveries_in_flight',
     help: 'Messages this worker is working on',

@@ -1,8 +1,10 @@
-import { newId } from '@hqrelay/domain/ids';
+import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { seedEndpoint } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EndpointBreakers } from '../src/endpoint/endpoint-breakers.ts';
 import { inFlightPerEndpointMax } from '../src/endpoint/endpoint-gate.ts';
+import { startSlowEndpoint } from './slow-endpoint.ts';
 import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
 
 let world: WorkerWorld;
@@ -26,6 +28,17 @@ async function sendMany(projectId: string, endpointId: string, count: number): P
   return ids;
 }
 
+/** Second attempts that are due. */
+async function sendRetries(projectId: string, endpointId: string, count: number): Promise<void> {
+  for (let sent = 0; sent < count; sent += 1) {
+    const id = newId();
+    const fields = { deliveryId: deliveryId(id, endpointId), endpointId, notBefore: world.now() };
+    const delivery = { ...fields, attemptNum: 2, lane: 'retry' as const };
+    const message = world.message(projectId, { id, endpointIds: [endpointId], delivery });
+    await world.send(message, 'hqrelay.retries');
+  }
+}
+
 const breakerOf = async (endpointId: string) => {
   const { rows } = await world.sql.query('select * from endpoint_breakers where endpoint_id = $1', [
     endpointId,
@@ -35,14 +48,14 @@ const breakerOf = async (endpointId: string) => {
 
 const heldFor = async (reason: string) => (await world.held()).filter((row) => row.reason === reason).length;
 
-/** An endpoint whose breaker is open: it has failed ten times over ten seconds. */
+/** An endpoint whose breaker is open: it failed ten times within ten seconds. */
 async function openBreaker() {
   const { projectId, endpoints } = await world.seed({ retry: '1h' });
   const { id: endpointId, endpoint } = endpoints[0]!;
   endpoint.answerWith({ statusCode: 503 });
   await sendMany(projectId, endpointId, 9);
   await waitFor('nine attempts', () => endpoint.requests.length === 9);
-  await waitFor('the failures to be told', async () => (await breakerOf(endpointId))?.failures === 9);
+  await waitFor('nine failures in the row', async () => (await breakerOf(endpointId))?.failures === 9);
   world.clock.aheadMs += 11_000;
   await sendMany(projectId, endpointId, 1);
   await waitFor('the breaker to open', async () => (await breakerOf(endpointId))?.state === 'open');
@@ -50,14 +63,14 @@ async function openBreaker() {
   return { projectId, endpointId, endpoint };
 }
 
-describe('an endpoint that goes on failing', () => {
-  it('gets no more requests: its deliveries are held, and no attempt of theirs is used up', async () => {
+describe('an endpoint whose breaker is open', () => {
+  it('gets no more requests: its deliveries are held and use up no attempt', async () => {
     const { projectId, endpointId, endpoint } = await openBreaker();
     const ids = await sendMany(projectId, endpointId, 50);
     await waitFor('all to be held', async () => (await heldFor('breaker')) === 50);
     expect(endpoint.requests).toHaveLength(10);
     expect(await world.attemptsOf(ids[0]!)).toEqual([]);
-    // Not one message went back to the broker for them.
+    // Holding publishes nothing.
     expect(world.publishedOf(ids[0]!)).toEqual([]);
     expect(await world.releaseHeld()).toBe(0);
     expect(world.logs).toContainEqual(
@@ -65,17 +78,17 @@ describe('an endpoint that goes on failing', () => {
     );
   });
 
-  it('is tried by one delivery when its interval is over, and by the next after twice as long', async () => {
+  it('is probed by one delivery when its interval ends, and by the next after twice the interval', async () => {
     const { projectId, endpointId, endpoint } = await openBreaker();
     await sendMany(projectId, endpointId, 20);
     await waitFor('all to be held', async () => (await heldFor('breaker')) === 20);
     world.clock.aheadMs += 5_001;
-    // More come by themselves at that very moment.
+    // Live webhooks compete with the released delivery for the probe.
     await sendMany(projectId, endpointId, 20);
     await world.releaseHeld();
     await waitFor('the probe', () => endpoint.requests.length === 11);
     await waitFor('the others to be held', async () => (await heldFor('breaker')) === 39);
-    await waitFor('its failure to be told', async () => (await breakerOf(endpointId))?.state === 'open');
+    await waitFor('the failed probe in the row', async () => (await breakerOf(endpointId))?.state === 'open');
     const interval = (await breakerOf(endpointId))!.probe_at.getTime() - world.now();
     expect(interval).toBeGreaterThan(5_000);
     expect(interval).toBeLessThanOrEqual(10_000);
@@ -83,7 +96,7 @@ describe('an endpoint that goes on failing', () => {
     expect(endpoint.requests).toHaveLength(11);
   });
 
-  it('gets everything that waited when it is back, without a command', async () => {
+  it('gets all that was held when it answers again, without a command', async () => {
     const { projectId, endpointId, endpoint } = await openBreaker();
     const ids = await sendMany(projectId, endpointId, 100);
     await waitFor('all to be held', async () => (await heldFor('breaker')) === 100);
@@ -105,7 +118,7 @@ describe('an endpoint that goes on failing', () => {
     );
   });
 
-  it('is tried by one worker of several, and by one delivery of many', async () => {
+  it('is probed by one delivery of one worker, however many ask', async () => {
     const { endpointId } = await openBreaker();
     world.clock.aheadMs += 5_001;
     const workers = [1, 2, 3, 4].map(
@@ -142,10 +155,10 @@ describe('an endpoint that fails now and then', () => {
       await waitFor('the round', () => endpoint.requests.length === (rounds + 1) * 5);
       world.clock.aheadMs += 11_000;
     }
-    expect(world.gate.breakers.verdict(endpointId)).toBe('closed');
+    expect(world.gate.breakers.stateOf(endpointId)).toBe('closed');
   });
 
-  it('is alive when it refuses requests', async () => {
+  it('keeps its breaker closed when it refuses requests with a 4xx', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1h' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith({ statusCode: 422 });
@@ -160,7 +173,8 @@ describe('an endpoint that fails now and then', () => {
 describe('an endpoint that answers slowly', () => {
   it('has no more in flight than its share of the cap: the rest is held and comes when there is room', async () => {
     world.fleet.size = 16;
-    const share = inFlightPerEndpointMax / 16;
+    // Each of the two other lanes keeps a sixteenth.
+    const share = (inFlightPerEndpointMax / 16) * (14 / 16);
     const { projectId, endpoints } = await world.seed({ timeoutMs: 30_000 });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith({ delayMs: 3_000 });
@@ -168,8 +182,9 @@ describe('an endpoint that answers slowly', () => {
     await sendMany(projectId, endpointId, count);
     await waitFor('the rest to be held', async () => (await heldFor('breaker')) === count - share);
     expect(endpoint.requests).toHaveLength(share);
-    expect(await world.releaseHeld()).toBe(0);
-    // It works all the same.
+    // The retries' own share: one at each of sixteen workers.
+    expect(await world.releaseHeld()).toBe(16);
+    // A slow answer is no failure.
     expect(await breakerOf(endpointId)).toBeUndefined();
     endpoint.answerWith({});
     await waitFor(
@@ -181,5 +196,24 @@ describe('an endpoint that answers slowly', () => {
       },
       { timeoutMs: 15_000 },
     );
+  });
+
+  it('leaves places in its lane: with three of them, the retry of another endpoint is posted', async () => {
+    const { projectId, endpoints } = await world.seed({});
+    const { id: endpointId, endpoint } = endpoints[0]!;
+    const slow = await Promise.all([1, 2, 3].map(() => startSlowEndpoint()));
+    for (const { url } of slow) {
+      const { id } = await seedEndpoint(world, projectId, { url, timeoutMs: 60_000 });
+      await world.forget(projectId);
+      await sendRetries(projectId, id, 250);
+    }
+    await waitFor('requests at all three', () => slow.every(({ waiting }) => waiting.length > 20), {
+      timeoutMs: 15_000,
+    });
+    await sendRetries(projectId, endpointId, 1);
+    await waitFor('the retry', () => endpoint.requests.length === 1, { timeoutMs: 15_000 });
+    expect(slow.map(({ waiting }) => waiting.length).every((count) => count > 20)).toBe(true);
+    for (const { answer } of slow) answer();
+    await Promise.all(slow.map(({ close }) => close()));
   });
 });

@@ -68,6 +68,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     { write: (line) => void logs.push(JSON.parse(line) as LogLine) },
   );
   const worker = createWorker(config, { logger, registry, refuse: failTest, now, random: () => 0 });
+  const entrance = worker.gate.entrance('hqrelay.webhooks');
   const published = recordPublications(worker.publisher);
   const broker = new BrokerConnection({ urls: config.rabbitmqUrls, name: 'test', onChange: () => {} });
   const publish = publishOn(broker);
@@ -139,7 +140,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     message: webhookMessage,
     send: (content: Buffer, queue: WorkQueue = 'hqrelay.webhooks') => publish(content, workExchange, queue),
     /** Handles a message as the broker redelivers it after a worker has crashed. */
-    redeliver: (content: Buffer) => dispatch(worker.deps, { content, redelivered: true }),
+    redeliver: (content: Buffer) => dispatch(worker.deps, { content, redelivered: true, entrance }),
     /** As the broker moves a message to `hqrelay.dead-letter` at its delivery limit. */
     sendToDeadLetters: (content: Buffer) => publish(content, '', deadLetterQueue),
     /** The attempts of one webhook that the worker has published, and their exchanges. */

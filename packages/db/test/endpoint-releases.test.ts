@@ -34,7 +34,7 @@ beforeEach(async () => {
 const t0 = Date.now();
 
 /** One delivery for each of `ages`, which say how many seconds ago its webhook came. The message says the age. */
-async function hold(reason: HoldReason, ages: readonly number[], dueAt = 0) {
+async function hold(reason: HoldReason, ages: readonly number[], dueAt = 0, queue = 'hqrelay.webhooks') {
   const deliveries = ages.map((age) => ({
     deliveryId: newId(),
     webhookLogId: newId(t0 - age * 1_000),
@@ -43,7 +43,7 @@ async function hold(reason: HoldReason, ages: readonly number[], dueAt = 0) {
     orderingKey: null,
     reason,
     dueAt,
-    queue: 'hqrelay.webhooks',
+    queue,
     message: Buffer.from(String(age)),
   }));
   await holdDeliveries(app, deliveries, t0);
@@ -61,7 +61,7 @@ async function released(changes: Partial<ReleaseOptions> = {}): Promise<number[]
       releaseRate: 100,
       now: t0,
       isProbe: false,
-      breakerMax: 1_000,
+      breakerRoom: { retries: 1_000, replays: 0 },
       breakerEveryMs: 400,
       limit: 1_000,
       ...changes,
@@ -138,16 +138,26 @@ describe('what was held while its endpoint was paused', () => {
 describe('what was held for its breaker', () => {
   it('goes as far as there is room, and again when that is known', async () => {
     await hold('breaker', ages(30));
-    expect(await released({ breakerMax: 10 })).toEqual(ages(30).slice(0, 10));
-    expect(await released({ breakerMax: 10, now: t0 + 399 })).toEqual([]);
-    expect(await released({ breakerMax: 10, now: t0 + 400 })).toEqual(ages(30).slice(10, 20));
-    expect(await released({ breakerMax: 0, now: t0 + 800 })).toEqual([]);
+    expect(await released({ breakerRoom: { retries: 10, replays: 0 } })).toEqual(ages(30).slice(0, 10));
+    expect(await released({ breakerRoom: { retries: 10, replays: 0 }, now: t0 + 399 })).toEqual([]);
+    expect(await released({ breakerRoom: { retries: 10, replays: 0 }, now: t0 + 400 })).toEqual(
+      ages(30).slice(10, 20),
+    );
+    expect(await released({ breakerRoom: { retries: 0, replays: 0 }, now: t0 + 800 })).toEqual([]);
+  });
+
+  it('goes into each lane as far as that one has room', async () => {
+    await hold('breaker', [4, 2], 0, 'hqrelay.replays');
+    await hold('breaker', [3, 1]);
+    expect(await released({ breakerRoom: { retries: 2, replays: 1 } })).toEqual([4, 3]);
+    const later = { now: t0 + 400, breakerRoom: { retries: 2, replays: 0 } };
+    expect(await released(later)).toEqual([1]);
   });
 
   it('goes one by one while its endpoint is only tried, whatever held it', async () => {
     await hold('paused', [3, 2]);
     await hold('breaker', [1]);
-    const probe = { isProbe: true, breakerMax: 1, breakerEveryMs: 5_000 };
+    const probe = { isProbe: true, breakerRoom: { retries: 1, replays: 1 }, breakerEveryMs: 5_000 };
     expect(await released(probe)).toEqual([3]);
     expect(await released({ ...probe, now: t0 + 4_999 })).toEqual([]);
     expect(await released({ ...probe, now: t0 + 5_000 })).toEqual([2]);

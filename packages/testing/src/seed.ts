@@ -1,5 +1,5 @@
-import { insertEndpoint } from '@hqrelay/db/queries/endpoints';
-import { insertProject } from '@hqrelay/db/queries/projects';
+import { addEndpoint } from '@hqrelay/db/queries/endpoints';
+import { createProject } from '@hqrelay/db/queries/projects';
 import type { EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
 import { newId } from '@hqrelay/domain/ids';
 import { newSigningSecret } from '@hqrelay/domain/delivery/outbound-signing';
@@ -27,7 +27,7 @@ export async function seedProject(
   const rowId = newId();
   const requireTimestamp = options.requireTimestamp ?? false;
   await withPool(where.databaseUrl, (pool) =>
-    insertProject(pool, {
+    createProject(pool, {
       id,
       provider: 'generic',
       settings: {
@@ -63,7 +63,7 @@ export async function seedEndpoint(
   const keys = parseSecretKeys(where.secretsKey);
   const client = options.tls?.client && seal(keys, JSON.stringify(options.tls.client), `endpoints.tls:${id}`);
   await withPool(where.databaseUrl, (pool) =>
-    insertEndpoint(pool, {
+    addEndpoint(pool, {
       id,
       projectId,
       settings: {

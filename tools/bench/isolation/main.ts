@@ -5,6 +5,7 @@ import type { DurableServices } from '../../harness/durable-services.ts';
 import { bulkReplay } from './bulk-replay.ts';
 import { deadEndpoint } from './dead-endpoint.ts';
 import { deadNames } from './dead-names.ts';
+import { lateRetries } from './late-retries.ts';
 import { oneHangs } from './one-hangs.ts';
 import { resume } from './resume.ts';
 import { retryStorm } from './retry-storm.ts';
@@ -13,6 +14,7 @@ import type { Line, Scenario } from './scenario.ts';
 const scenarios: Readonly<Record<string, Scenario>> = {
   'one-hangs': oneHangs,
   'dead-names': deadNames,
+  'late-retries': lateRetries,
   'retry-storm': retryStorm,
   'bulk-replay': bulkReplay,
   resume,

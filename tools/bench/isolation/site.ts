@@ -10,13 +10,14 @@ import { startFleet } from '../../harness/fleet.ts';
 import { addProject } from '../../harness/projects.ts';
 import { createChild, nextMessage } from '../children.ts';
 
-export type Mode = 'answer' | 'fail' | 'hang';
+/** `fail_first` fails the first attempt of each webhook, `slow` answers after 20 s. */
+export type Mode = 'answer' | 'fail' | 'fail_first' | 'hang' | 'slow';
 
 export type Seen = {
   count: number;
   latenciesMs: number[];
   /** ms since epoch, in order of arrival. */
-  arrivals: { at: number; receivedAt: number }[];
+  arrivals: { at: number; receivedAt: number; id: string; attempt: number }[];
   mostInFlight: number;
 };
 
@@ -44,6 +45,8 @@ export type SiteOptions = {
   workers: number;
   /** The schedule of every endpoint. */
   retry?: string;
+  /** Of every endpoint. */
+  timeoutMs?: number;
   /** Variables of the apps beside the world's. */
   env?: Record<string, string>;
   /** The host name of each endpoint; 127.0.0.1 unless given. */
@@ -74,6 +77,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
         {
           url: `http://${options.hostOf?.(index) ?? '127.0.0.1'}:${port}${path}`,
           retry: options.retry ?? '30s,30s,30s',
+          ...(options.timeoutMs && { timeoutMs: options.timeoutMs }),
         },
       ]);
       return {

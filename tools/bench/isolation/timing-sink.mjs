@@ -3,8 +3,8 @@
 import { createServer } from 'node:http';
 
 /**
- * @typedef {'answer' | 'fail' | 'hang'} Mode
- * @typedef {{ count: number; latenciesMs: number[]; arrivals: { at: number; receivedAt: number }[]; mostInFlight: number }} Seen
+ * @typedef {'answer' | 'fail' | 'fail_first' | 'hang' | 'slow'} Mode
+ * @typedef {{ count: number; latenciesMs: number[]; arrivals: { at: number; receivedAt: number; id: string; attempt: number }[]; mostInFlight: number }} Seen
  */
 
 /** @type {Map<string, Mode>} */
@@ -30,7 +30,8 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
   const here = seenAt(path);
   here.count += 1;
   here.latenciesMs.push(at - receivedAt);
-  here.arrivals.push({ at, receivedAt });
+  const attempt = Number(request.headers['x-hqrelay-attempt']);
+  here.arrivals.push({ at, receivedAt, id, attempt });
   const now = (inFlight.get(path) ?? 0) + 1;
   inFlight.set(path, now);
   here.mostInFlight = Math.max(here.mostInFlight, now);
@@ -38,8 +39,13 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
   request.resume();
   const mode = modes.get(path) ?? 'answer';
   if (mode === 'hang') return;
-  response.writeHead(mode === 'fail' ? 503 : 200, { 'content-type': 'text/plain', 'content-length': 2 });
-  response.end('ok');
+  const fails = mode === 'fail' || (mode === 'fail_first' && attempt === 1);
+  const answer = () => {
+    response.writeHead(fails ? 503 : 200, { 'content-type': 'text/plain', 'content-length': 2 });
+    response.end('ok');
+  };
+  if (mode === 'slow') setTimeout(answer, 20_000);
+  else answer();
 });
 
 process.on('message', (/** @type {{ modes?: Record<string, Mode>; take?: boolean }} */ order) => {

@@ -1,13 +1,21 @@
-import { createProject } from '@hqrelay/actions/project/create-project';
-import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Command } from 'commander';
+import { newId } from '@hqrelay/domain/ids';
+import * as queries from '@hqrelay/db/queries/projects';
+import { loadConfig } from '@hqrelay/runtime/env/env';
+import { announceChange } from '../config-change/announce-change.ts';
 import type { Cli } from '../cli.ts';
 import { webhookUrl } from '../config.ts';
-import { addSecretOptions, readGivenSecret, type SecretOptions } from '../options/given-secret.ts';
+import { withDatabase } from '../database.ts';
+import { newProjectSecret } from '../options/new-secret.ts';
+import {
+  addSecretOptions,
+  checkSecretBytes,
+  readGivenSecret,
+  type SecretOptions,
+} from '../options/given-secret.ts';
 import { label, parsedBy } from '../options/options.ts';
-import { addProjectOptions, projectSettings, type ProjectOptions } from '../options/project-options.ts';
 import { formatFields, printResult } from '../output/print.ts';
-import { actionVariables, performAction } from '../perform-action.ts';
+import { addProjectOptions, projectChanges, type ProjectOptions } from '../options/project-options.ts';
 
 type Options = ProjectOptions & SecretOptions & { name: string; provider: string; json?: boolean };
 
@@ -21,27 +29,50 @@ export function addProjectCreate(project: Command, cli: Cli): void {
     .option('--provider <provider>', 'how the sender signs', parsedBy(parseProvider), 'generic');
   addProjectOptions(addSecretOptions(command))
     .option('--json', 'print one JSON value')
-    .action((options: Options) => create(cli, options));
+    .action((options: Options) => createProject(cli, options));
 }
 
-async function create(cli: Cli, options: Options): Promise<void> {
+async function createProject(cli: Cli, options: Options): Promise<void> {
   const config = loadConfig(
-    [...actionVariables, 'HQRELAY_SECRETS_KEY', 'PUBLIC_URL', 'RECEIVER_PORT'],
+    [
+      'DATABASE_URL',
+      'REDIS_URL',
+      'HQRELAY_SECRETS_KEY',
+      'PUBLIC_URL',
+      'RECEIVER_PORT',
+      'CONFIG_CACHE_TTL_SECONDS',
+    ],
     cli.env,
   );
-  const { name, provider } = options;
   const given = await readGivenSecret(cli, options);
-  const { project, secret } = await performAction(cli, config, (deps) =>
-    createProject(deps, { name, provider, settings: projectSettings(options), secret: given }),
+  if (given !== undefined) checkSecretBytes(cli, options.provider, given, options);
+  const { value, row } = newProjectSecret(config, given);
+  const projectId = newId();
+  await withDatabase(config.databaseUrl, (pool) =>
+    queries.createProject(pool, {
+      id: projectId,
+      provider: options.provider,
+      settings: {
+        name: options.name,
+        rateLimitPerMinute: 100,
+        idempotencyTtlSeconds: 86_400,
+        onConflict: 'reject',
+        requireTimestamp: false,
+        enabled: true,
+        ...projectChanges(options),
+      },
+      secret: row,
+    }),
   );
-  const created = { projectId: project.id, webhookUrl: webhookUrl(config, project.id), secret };
+  await announceChange(cli, config, projectId, { isNew: true });
+  const created = { projectId, webhookUrl: webhookUrl(config, projectId), secret: value };
   printResult(cli, options, created, () => {
     const fields = {
       'project id': created.projectId,
       'webhook URL': created.webhookUrl,
       secret: created.secret,
     };
-    return `Created the project ${name}. Its secret is shown this once only.\n${formatFields(fields)}`;
+    return `Created the project ${options.name}. Its secret is shown this once only.\n${formatFields(fields)}`;
   });
 }
 

@@ -16,7 +16,7 @@ import type { Verdict } from '@hqrelay/queue/consumer';
 import { encodeMessage } from '@hqrelay/queue/messages';
 import { attemptTimeoutMs } from './attempt-timeout.ts';
 import { concludeAttempt, concludedBefore, type Conclusion } from './conclude-attempt.ts';
-import type { EndpointGate, HealthSignal } from '../endpoint/endpoint-gate.ts';
+import type { EndpointGate, Entrance, HealthSignal } from '../endpoint/endpoint-gate.ts';
 import { mayBeRecorded, messageOf, type Delivery } from './delivery.ts';
 import type { ReadHistory } from './delivery-histories.ts';
 import { hold, type HoldDeps } from '../outgoing/hold.ts';
@@ -51,7 +51,7 @@ const askTimeoutMs = 1_000;
 const configRetryMs = 5_000;
 
 /** Steps 3 to 6 of the worker in architecture.md, for one message of one delivery. */
-export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Verdict> {
+export async function deliver(deps: DeliverDeps, delivery: Delivery, entrance: Entrance): Promise<Verdict> {
   const { envelope, fields } = delivery;
   const found = await deps.findProject(envelope.projectId, deps.now());
   if (found.kind === 'unavailable')
@@ -78,7 +78,7 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
   if (remainingMs > 0) return later();
 
   const askedAt = performance.now();
-  const pass = await deps.gate.enter(endpoint.id, {
+  const pass = await entrance.enter(endpoint.id, {
     bytes: delivery.body.length,
     timeoutMs: attemptTimeoutMs(endpoint),
   });
@@ -118,7 +118,7 @@ export async function deliver(deps: DeliverDeps, delivery: Delivery): Promise<Ve
   const recorded = await recordAttempt(deps, delivery, attempt);
   if (recorded === 'unavailable') return 'requeue';
   // Whoever recorded it goes on, unless it had this very message before, and died: then its row says how.
-  if (recorded === 'overtaken') return delivery.redelivered ? deliver(deps, delivery) : 'ack';
+  if (recorded === 'overtaken') return delivery.redelivered ? deliver(deps, delivery, entrance) : 'ack';
   return goOn(deps, delivery, endpoint, conclusion);
 }
 

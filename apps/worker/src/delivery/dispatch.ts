@@ -3,6 +3,7 @@ import type { ReceivedMessage, Verdict } from '@hqrelay/queue/consumer';
 import { decodeMessage, type DeliveryFields, type Message } from '@hqrelay/queue/messages';
 import { deliver, type DeliverDeps } from './deliver.ts';
 import { deliveryOf, firstDelivery, messageOf } from './delivery.ts';
+import type { Entrance } from '../endpoint/endpoint-gate.ts';
 import type { LiveFirst } from '../intake/live-first.ts';
 import type { OneAtATime } from './one-at-a-time.ts';
 import { park, send, workQueueOf } from '../outgoing/outgoing.ts';
@@ -20,7 +21,7 @@ export type DispatchDeps = DeliverDeps & {
  */
 export async function dispatch(
   deps: DispatchDeps,
-  { content, redelivered }: ReceivedMessage,
+  { content, redelivered, entrance }: ReceivedMessage & { entrance: Entrance },
 ): Promise<Verdict> {
   const decoded = decodeMessage(content);
   if (decoded.kind === 'unreadable') {
@@ -29,12 +30,13 @@ export async function dispatch(
   }
   const { message } = decoded;
   const { envelope } = message;
-  if (envelope.delivery) return deliverInTurn(deps, message, envelope.delivery, redelivered);
+  if (envelope.delivery) return deliverInTurn(deps, message, envelope.delivery, { redelivered, entrance });
 
   if (!redelivered && !envelope.copy) deps.liveFirst.live(timeOfId(envelope.id));
   const [only, ...others] = envelope.endpointIds;
   if (only === undefined) return 'ack';
-  if (others.length === 0) return deliverInTurn(deps, message, firstDelivery(envelope, only), redelivered);
+  if (others.length === 0)
+    return deliverInTurn(deps, message, firstDelivery(envelope, only), { redelivered, entrance });
   return fanOut(deps, message, redelivered);
 }
 
@@ -42,11 +44,11 @@ function deliverInTurn(
   deps: DispatchDeps,
   message: Message,
   fields: DeliveryFields,
-  redelivered: boolean,
+  { redelivered, entrance }: { redelivered: boolean; entrance: Entrance },
 ): Promise<Verdict> {
   return deps.oneAtATime.run(fields.deliveryId, (follows) => {
     const envelope = follows ? { ...message.envelope, copy: true } : message.envelope;
-    return deliver(deps, deliveryOf({ ...message, envelope }, fields, redelivered));
+    return deliver(deps, deliveryOf({ ...message, envelope }, fields, redelivered), entrance);
   });
 }
 

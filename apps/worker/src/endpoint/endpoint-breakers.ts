@@ -5,49 +5,53 @@ import {
   afterFailures,
   afterSuccess,
   claimProbe,
-  verdictOf,
+  passageOf,
   type Breaker,
+  type Passage,
 } from '@hqrelay/domain/delivery/breaker';
 
 export type EndpointBreakersOptions = {
   postgres: Postgres;
   now: () => number;
-  /** Told by the worker that opened or closed it. */
+  /** Called by the worker that opened or closed the breaker. */
   onChange: (endpointId: string, state: 'open' | 'closed') => void;
   onError: (error: unknown) => void;
 };
 
+/** Failures in a row that are not in Postgres yet. */
 type Streak = { count: number; since: number; probed: boolean };
 
-/** Failures in a row that are kept to ourselves: most are over with the next attempt. */
-const failuresUntold = 3;
+type Change = (before: Breaker | undefined) => Breaker | undefined;
+
+/** Up to this many failures in a row stay in memory, because most streaks end with the next attempt. */
+const failuresInMemory = 3;
 const changeTimeoutMs = 1_000;
 /** Between two changes of one endpoint's row by one worker. */
 const changeEveryMs = 250;
 
 /**
- * What this worker knows of endpoints that fail. The workers agree through one table: each reads it every second, and tells
- * it what it saw; while Postgres is away each goes by what it sees itself. An endpoint that works costs nothing here.
+ * The breakers of all endpoints that fail. The workers share them through one table: each worker reads it every second and
+ * writes what its own attempts show. While Postgres is unavailable each worker acts on its own attempts alone. An endpoint
+ * that works costs nothing here.
  */
 export class EndpointBreakers {
   readonly #options: EndpointBreakersOptions;
-  #known = new Map<string, Breaker>();
-  /** Failures that the others were not told of. */
+  #breakers = new Map<string, Breaker>();
   readonly #streaks = new Map<string, Streak>();
-  /** The last thing under way with each endpoint's row: one after another. */
-  readonly #telling = new Map<string, Promise<void>>();
-  /** Endpoints whose probe is being claimed: when an interval is over thousands may come at once. */
+  /** The latest change of each endpoint's row that is under way; the next one waits for it. */
+  readonly #changing = new Map<string, Promise<void>>();
+  /** Endpoints whose probe is being claimed: thousands of deliveries may ask at once when an interval ends. */
   readonly #claiming = new Set<string>();
 
   constructor(options: EndpointBreakersOptions) {
     this.#options = options;
   }
 
-  verdict(endpointId: string): 'closed' | 'open' | 'may_probe' {
-    return verdictOf(this.#known.get(endpointId), this.#options.now());
+  stateOf(endpointId: string): Passage {
+    return passageOf(this.#breakers.get(endpointId), this.#options.now());
   }
 
-  /** Whether this worker, and no other, may try an open endpoint now. */
+  /** Whether the caller, and no other worker or delivery, may post to an endpoint whose breaker is open. */
   async claimProbe(endpointId: string, leaseMs: number): Promise<boolean> {
     if (this.#claiming.has(endpointId)) return false;
     this.#claiming.add(endpointId);
@@ -56,8 +60,8 @@ export class EndpointBreakers {
       await this.#change(endpointId, (before) => {
         const now = this.#options.now();
         const claimed = claimProbe(before, { now, leaseMs });
-        // Closed meanwhile: nobody needs to be asked.
-        isClaimed = claimed !== undefined || verdictOf(before, now) === 'closed';
+        // Another worker has closed the breaker meanwhile.
+        isClaimed = claimed !== undefined || passageOf(before, now) === 'closed';
         return claimed ?? before;
       });
     } finally {
@@ -68,12 +72,12 @@ export class EndpointBreakers {
 
   succeeded(endpointId: string): void {
     this.#streaks.delete(endpointId);
-    const known = this.#known.get(endpointId);
-    if (!known || (known.state === 'closed' && known.failures === 0)) return;
+    const breaker = this.#breakers.get(endpointId);
+    if (!breaker || (breaker.state === 'closed' && breaker.failures === 0)) return;
     const now = this.#options.now();
-    // Known at once, so that the next thousand successes do not tell it too.
-    this.#remember(endpointId, afterSuccess(known, now));
-    this.#tell(endpointId, (before) => before && afterSuccess(before, now));
+    // In memory at once, so that the next thousand successes do not write it too.
+    this.#remember(endpointId, afterSuccess(breaker, now));
+    this.#changeInTurn(endpointId, (before) => before && afterSuccess(before, now));
   }
 
   failed(endpointId: string, { startedAt, probed }: { startedAt: number; probed: boolean }): void {
@@ -83,23 +87,23 @@ export class EndpointBreakers {
       since: Math.min(streak?.since ?? startedAt, startedAt),
       probed: probed || (streak?.probed ?? false),
     });
-    const isTold = probed || this.#known.has(endpointId) || (streak?.count ?? 0) >= failuresUntold;
-    if (isTold && !this.#telling.has(endpointId)) this.#tellFailures(endpointId);
+    const isShared = probed || this.#breakers.has(endpointId) || (streak?.count ?? 0) >= failuresInMemory;
+    if (isShared && !this.#changing.has(endpointId)) this.#writeStreak(endpointId);
   }
 
-  /** Learns what the others know. */
+  /** Reads what all workers have written. */
   async refresh(): Promise<void> {
     const read = await this.#options.postgres.tryWithin(changeTimeoutMs, readBreakers);
-    if (read) this.#known = read.value;
+    if (read) this.#breakers = read.value;
   }
 
   get openCount(): number {
-    return [...this.#known.values()].filter(({ state }) => state !== 'closed').length;
+    return [...this.#breakers.values()].filter(({ state }) => state !== 'closed').length;
   }
 
-  /** All failures since the last time in one change, so that a dead endpoint costs no more than a few changes a second. */
-  #tellFailures(endpointId: string): void {
-    this.#tell(endpointId, (before) => {
+  /** Writes all failures since the last change as one, so that a dead endpoint costs a few changes a second at most. */
+  #writeStreak(endpointId: string): void {
+    this.#changeInTurn(endpointId, (before) => {
       const streak = this.#streaks.get(endpointId);
       if (!streak) return before;
       this.#streaks.delete(endpointId);
@@ -107,38 +111,35 @@ export class EndpointBreakers {
     });
   }
 
-  #tell(endpointId: string, change: (before: Breaker | undefined) => Breaker | undefined): void {
-    const work = (this.#telling.get(endpointId) ?? Promise.resolve())
+  #changeInTurn(endpointId: string, change: Change): void {
+    const work = (this.#changing.get(endpointId) ?? Promise.resolve())
       .then(() => this.#change(endpointId, change))
       .catch(this.#options.onError)
       .then(() => wait(changeEveryMs, undefined, { ref: false }))
       .finally(() => {
-        if (this.#telling.get(endpointId) !== work) return;
-        this.#telling.delete(endpointId);
-        if (this.#streaks.has(endpointId) && this.#known.has(endpointId)) this.#tellFailures(endpointId);
+        if (this.#changing.get(endpointId) !== work) return;
+        this.#changing.delete(endpointId);
+        if (this.#streaks.has(endpointId) && this.#breakers.has(endpointId)) this.#writeStreak(endpointId);
       });
-    this.#telling.set(endpointId, work);
+    this.#changing.set(endpointId, work);
   }
 
-  async #change(
-    endpointId: string,
-    change: (before: Breaker | undefined) => Breaker | undefined,
-  ): Promise<void> {
-    // A change is made once: what Postgres did not take in time is made here alone.
-    let made: { after: Breaker | undefined } | undefined;
-    const once = (before: Breaker | undefined) => (made ??= { after: change(before) }).after;
-    const done = await this.#options.postgres.tryWithin(changeTimeoutMs, (pool) =>
+  async #change(endpointId: string, change: Change): Promise<void> {
+    // Applied once: a change that Postgres did not take in time is made in memory alone.
+    let applied: { after: Breaker | undefined } | undefined;
+    const once: Change = (before) => (applied ??= { after: change(before) }).after;
+    const stored = await this.#options.postgres.tryWithin(changeTimeoutMs, (pool) =>
       changeBreaker(pool, endpointId, once),
     );
-    const before = done ? done.value.before : this.#known.get(endpointId);
-    const after = done ? done.value.after : once(before);
+    const before = stored ? stored.value.before : this.#breakers.get(endpointId);
+    const after = stored ? stored.value.after : once(before);
     this.#remember(endpointId, after);
     const [wasOpen, isOpen] = [before, after].map((breaker) => (breaker?.state ?? 'closed') !== 'closed');
     if (wasOpen !== isOpen) this.#options.onChange(endpointId, isOpen ? 'open' : 'closed');
   }
 
   #remember(endpointId: string, breaker: Breaker | undefined): void {
-    if (breaker) this.#known.set(endpointId, breaker);
-    else this.#known.delete(endpointId);
+    if (breaker) this.#breakers.set(endpointId, breaker);
+    else this.#breakers.delete(endpointId);
   }
 }

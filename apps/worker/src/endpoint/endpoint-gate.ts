@@ -1,98 +1,133 @@
 import { EndpointBreakers, type EndpointBreakersOptions } from './endpoint-breakers.ts';
 import { EndpointSlots, slotsOf } from './endpoint-slots.ts';
 
-/** What an attempt told of its endpoint: that it works, that it does not, or nothing. */
+/** What an attempt says about its endpoint. */
 export type HealthSignal = 'works' | 'fails' | 'none';
 
-/** Somebody's leave to post one delivery. To be given back with what came of it. */
+/** Permission to post one delivery; `leave` returns it, with what the attempt showed. */
 export type Pass = { leave: (signal: HealthSignal) => void };
 
-export type EndpointGateOptions = Omit<EndpointBreakersOptions, 'now'> & {
-  now: () => number;
-  /** How many workers share an endpoint's cap. */
-  workers: () => number;
-  /** What all endpoints together may have in flight here. */
-  slotsTotal: number;
+/** Where the deliveries of one lane enter: each lane has its own share of every endpoint, and its own bound over all. */
+export type Entrance = {
+  /** Waits for a free slot for a second at most, and for Postgres where the breaker is open. `shut`: hold the delivery. */
+  enter: (
+    endpointId: string,
+    delivery: { bytes: number; timeoutMs: number },
+  ) => Promise<Pass | 'shut' | 'stopped'>;
 };
 
-/** What one endpoint may have in flight, at all workers together. */
+/** How many held deliveries of an endpoint may be released: none, one that probes it, or so many into a lane. */
+export type Room =
+  { kind: 'none' } | { kind: 'probe' } | { kind: 'room'; deliveriesInto: (lane: string) => number };
+
+export type EndpointGateOptions = EndpointBreakersOptions & {
+  /** How many workers share an endpoint's cap. */
+  workers: () => number;
+  /** For each lane, what all endpoints together may have in flight in it. */
+  slots: Readonly<Record<string, number>>;
+};
+
+/** What one endpoint may have in flight, in all lanes of all workers together. */
 export const inFlightPerEndpointMax = 256;
 const waitMs = 1_000;
-/** A probe whose worker dies is over when its attempt would have been, and a little. */
+/** How long a probe may be overdue before its worker counts as crashed. */
 const probeSlackMs = 2_000;
 
-/**
- * Stands before each endpoint: a cap on what is in flight there, and a breaker. Who does not get through is held, without
- * using up an attempt.
- */
+/** Stands before each endpoint: a cap on what is in flight there, and a breaker. What it refuses is held and uses up no attempt. */
 export class EndpointGate {
   readonly breakers: EndpointBreakers;
-  readonly #slots: EndpointSlots;
   readonly #now: () => number;
   readonly #workers: () => number;
+  readonly #lanes: ReadonlyMap<string, EndpointSlots>;
   #isStopped = false;
 
-  constructor({ workers, slotsTotal, ...breakers }: EndpointGateOptions) {
+  constructor({ workers, slots, ...breakers }: EndpointGateOptions) {
     this.breakers = new EndpointBreakers(breakers);
     this.#now = breakers.now;
     this.#workers = workers;
-    this.#slots = new EndpointSlots({
-      perEndpoint: () => Math.max(1, Math.floor(inFlightPerEndpointMax / workers())),
-      total: slotsTotal,
-      waitMs,
-    });
+    this.#lanes = new Map(
+      Object.entries(slots).map(([lane, total]) => [
+        lane,
+        new EndpointSlots({ perEndpoint: (endpointId) => this.#capOf(endpointId, lane), total, waitMs }),
+      ]),
+    );
   }
 
-  /** Whether nobody gets through just now. */
+  /** Whether the endpoint's breaker lets nothing through now. */
   isShut(endpointId: string): boolean {
-    return this.breakers.verdict(endpointId) === 'open';
+    return this.breakers.stateOf(endpointId) === 'open';
   }
 
-  /** The worker stops: whoever waits is to give its message back. */
+  entrance(lane: string): Entrance {
+    const slots = this.#slotsIn(lane);
+    return {
+      enter: (endpointId, delivery) => this.#enter(slots, endpointId, delivery),
+    };
+  }
+
+  /** The worker stops: what waits for a slot is refused. */
   stop(): void {
     this.#isStopped = true;
-    this.#slots.stop();
+    for (const slots of this.#lanes.values()) slots.stop();
   }
 
-  /** `shut`: the delivery is to be held. Waits a second at most, and for the breaker's word where it is open. */
-  async enter(
+  room(endpointId: string): Room {
+    const state = this.breakers.stateOf(endpointId);
+    if (state === 'open') return { kind: 'none' };
+    if (state === 'may_probe') return { kind: 'probe' };
+    const deliveriesInto = (lane: string) => this.#slotsIn(lane).room(endpointId) * this.#workers();
+    return { kind: 'room', deliveriesInto };
+  }
+
+  async #enter(
+    slots: EndpointSlots,
     endpointId: string,
     { bytes, timeoutMs }: { bytes: number; timeoutMs: number },
   ): Promise<Pass | 'shut' | 'stopped'> {
-    const slots = slotsOf(bytes);
-    if (!(await this.#slots.take(endpointId, slots))) return this.#isStopped ? 'stopped' : 'shut';
-    const probed = this.breakers.verdict(endpointId) !== 'closed';
-    let isShut = probed;
+    const weight = slotsOf(bytes);
+    if (!(await slots.take(endpointId, weight))) return this.#isStopped ? 'stopped' : 'shut';
+    const isProbe = this.breakers.stateOf(endpointId) !== 'closed';
+    let isAdmitted = !isProbe;
     try {
-      if (probed) isShut = !(await this.#mayProbe(endpointId, timeoutMs));
-    } catch (error) {
-      this.#slots.free(endpointId, slots);
-      throw error;
+      if (isProbe) isAdmitted = await this.#mayProbe(endpointId, timeoutMs);
+    } finally {
+      if (!isAdmitted) this.#free(slots, endpointId, weight);
     }
-    if (isShut) {
-      this.#slots.free(endpointId, slots);
-      return 'shut';
-    }
+    if (!isAdmitted) return 'shut';
     const startedAt = this.#now();
     return {
       leave: (signal) => {
-        this.#slots.free(endpointId, slots);
+        this.#free(slots, endpointId, weight);
         if (signal === 'works') this.breakers.succeeded(endpointId);
-        if (signal === 'fails') this.breakers.failed(endpointId, { startedAt, probed });
+        if (signal === 'fails') this.breakers.failed(endpointId, { startedAt, probed: isProbe });
       },
     };
   }
 
-  /** How many held deliveries of an endpoint may be let go now: none, one that tries it, or what there is room for. */
-  room(endpointId: string): { kind: 'none' } | { kind: 'probe' } | { kind: 'room'; deliveries: number } {
-    const verdict = this.breakers.verdict(endpointId);
-    if (verdict === 'open') return { kind: 'none' };
-    if (verdict === 'may_probe') return { kind: 'probe' };
-    return { kind: 'room', deliveries: this.#slots.room(endpointId) * this.#workers() };
-  }
-
   async #mayProbe(endpointId: string, timeoutMs: number): Promise<boolean> {
     const leaseMs = timeoutMs + probeSlackMs;
-    return this.breakers.verdict(endpointId) === 'may_probe' && this.breakers.claimProbe(endpointId, leaseMs);
+    return this.breakers.stateOf(endpointId) === 'may_probe' && this.breakers.claimProbe(endpointId, leaseMs);
+  }
+
+  /** The endpoint's cap at this worker, less what the other lanes have taken of it; each always keeps a sixteenth. */
+  #capOf(endpointId: string, lane: string): number {
+    const cap = Math.max(1, Math.floor(inFlightPerEndpointMax / this.#workers()));
+    const reserved = Math.min(Math.ceil(cap / 16), Math.floor(cap / this.#lanes.size));
+    let left = cap;
+    for (const [other, slots] of this.#lanes) {
+      if (other !== lane) left -= Math.max(slots.takenBy(endpointId), reserved);
+    }
+    return left;
+  }
+
+  #free(slots: EndpointSlots, endpointId: string, weight: number): void {
+    slots.free(endpointId, weight);
+    for (const other of this.#lanes.values()) if (other !== slots) other.admitWaiting(endpointId);
+  }
+
+  #slotsIn(lane: string): EndpointSlots {
+    const slots = this.#lanes.get(lane);
+    if (!slots) throw new RangeError(`there is no lane ${lane}`);
+    return slots;
   }
 }

@@ -1,35 +1,36 @@
-/** What one delivery in flight takes of its endpoint's share and of all: a slot, and one more for every 64 KiB. */
+/** How many slots one delivery in flight takes: one, and one more for every 64 KiB of its body. */
 export function slotsOf(bytes: number): number {
   return 1 + Math.floor(bytes / 65_536);
 }
 
 export type EndpointSlotsOptions = {
-  /** What one endpoint may have in flight at this worker. */
-  perEndpoint: () => number;
-  /** What all of them may have together. */
+  /** What one endpoint may take here. */
+  perEndpoint: (endpointId: string) => number;
+  /** What all endpoints may take together. */
   total: number;
   /** How long a delivery waits in memory for a slot. */
   waitMs: number;
 };
 
 /** `until`: `performance.now()`, ms. */
-type Waiting = { slots: number; until: number; resolve: (isTaken: boolean) => void };
+type Waiter = { slots: number; until: number; resolve: (isTaken: boolean) => void };
 
 type Endpoint = {
   taken: number;
-  waiting: Waiting[];
-  giveUp?: NodeJS.Timeout | undefined;
-  /** Somebody has waited in vain: until half of its slots are free again nobody waits. */
+  /** In order of arrival. */
+  line: Waiter[];
+  expiry?: NodeJS.Timeout | undefined;
+  /** A delivery has waited in vain: until half of the endpoint's slots are free, others are refused at once. */
   isCongested: boolean;
 };
 
-/** Every endpoint may have so much, however little there is left. */
+/** Every endpoint may take this many, however few are left. */
 const leastSlots = 4;
 
 /**
- * Bounds what each endpoint has in flight, so that one that answers slowly does not take the others' place. An endpoint may
- * have half of what is free at most, so that even many slow ones leave something; what is over that waits a moment, as a burst
- * is over soon, and is then refused.
+ * Bounds what each endpoint has in flight in one lane, so that an endpoint that answers slowly does not fill the lane. An
+ * endpoint may take half of the free slots at most, so that many slow ones still leave some. A delivery past that waits for
+ * `waitMs`, because most bursts are short, and is then refused.
  */
 export class EndpointSlots {
   readonly #options: EndpointSlotsOptions;
@@ -41,28 +42,19 @@ export class EndpointSlots {
     this.#options = options;
   }
 
-  /** Whether there was room within the time; if so, `free` must be called. */
+  /** Whether a slot was free within the time; if so, `free` must be called. */
   take(endpointId: string, slots: number): Promise<boolean> {
-    const endpoint = this.#endpoints.get(endpointId) ?? { taken: 0, waiting: [], isCongested: false };
+    const endpoint = this.#endpoints.get(endpointId) ?? { taken: 0, line: [], isCongested: false };
     this.#endpoints.set(endpointId, endpoint);
-    if (endpoint.waiting.length === 0 && this.#hasFreeSlot(endpoint)) {
+    if (endpoint.line.length === 0 && this.#hasFreeSlot(endpointId, endpoint)) {
       this.#give(endpoint, slots);
       return Promise.resolve(true);
     }
     if (endpoint.isCongested || this.#isStopped) return Promise.resolve(false);
     return new Promise((resolve) => {
-      endpoint.waiting.push({ slots, until: performance.now() + this.#options.waitMs, resolve });
-      endpoint.giveUp ??= setTimeout(() => this.#giveUp(endpointId, endpoint), this.#options.waitMs);
+      endpoint.line.push({ slots, until: performance.now() + this.#options.waitMs, resolve });
+      endpoint.expiry ??= setTimeout(() => this.#refuseExpired(endpointId, endpoint), this.#options.waitMs);
     });
-  }
-
-  /** Nobody waits any more. */
-  stop(): void {
-    this.#isStopped = true;
-    for (const endpoint of this.#endpoints.values()) {
-      clearTimeout(endpoint.giveUp);
-      for (const { resolve } of endpoint.waiting.splice(0)) resolve(false);
-    }
   }
 
   free(endpointId: string, slots: number): void {
@@ -70,31 +62,54 @@ export class EndpointSlots {
     if (!endpoint) return;
     endpoint.taken -= slots;
     this.#taken -= slots;
-    if (endpoint.taken <= this.#limitOf(endpoint) / 2) endpoint.isCongested = false;
-    for (let next = endpoint.waiting[0]; next && this.#hasFreeSlot(endpoint); next = endpoint.waiting[0]) {
-      endpoint.waiting.shift();
+    if (endpoint.taken <= this.#limitOf(endpointId, endpoint) / 2) endpoint.isCongested = false;
+    this.admitWaiting(endpointId);
+  }
+
+  /** Admits the head of an endpoint's line while there is a free slot, as when another lane has freed one. */
+  admitWaiting(endpointId: string): void {
+    const endpoint = this.#endpoints.get(endpointId);
+    if (!endpoint) return;
+    for (
+      let next = endpoint.line[0];
+      next && this.#hasFreeSlot(endpointId, endpoint);
+      next = endpoint.line[0]
+    ) {
+      endpoint.line.shift();
       this.#give(endpoint, next.slots);
       next.resolve(true);
     }
-    this.#forget(endpointId, endpoint);
+    this.#forgetIfUnused(endpointId, endpoint);
   }
 
-  /** How many more the endpoint may have now; 0 while somebody waits. */
+  /** Refuses all that wait, and all that would have to wait from now on. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const endpoint of this.#endpoints.values()) {
+      clearTimeout(endpoint.expiry);
+      for (const { resolve } of endpoint.line.splice(0)) resolve(false);
+    }
+  }
+
+  takenBy(endpointId: string): number {
+    return this.#endpoints.get(endpointId)?.taken ?? 0;
+  }
+
+  /** How many more deliveries the endpoint can take at once; 0 while others wait. */
   room(endpointId: string): number {
-    const endpoint = this.#endpoints.get(endpointId);
-    if (!endpoint) return this.#options.perEndpoint();
-    if (endpoint.isCongested || endpoint.waiting.length > 0) return 0;
-    return Math.max(0, Math.floor(this.#limitOf(endpoint) - endpoint.taken));
+    const endpoint = this.#endpoints.get(endpointId) ?? { taken: 0, line: [], isCongested: false };
+    if (endpoint.isCongested || endpoint.line.length > 0) return 0;
+    return Math.max(0, Math.floor(this.#limitOf(endpointId, endpoint) - endpoint.taken));
   }
 
-  #limitOf(endpoint: Endpoint): number {
+  #limitOf(endpointId: string, endpoint: Endpoint): number {
     const free = this.#options.total - this.#taken + endpoint.taken;
-    return Math.min(this.#options.perEndpoint(), Math.max(leastSlots, free / 2));
+    return Math.min(this.#options.perEndpoint(endpointId), Math.max(leastSlots, free / 2));
   }
 
   /** One free slot admits a delivery of any size: a large body that waited for all of its slots would wait for ever. */
-  #hasFreeSlot(endpoint: Endpoint): boolean {
-    return endpoint.taken < Math.floor(this.#limitOf(endpoint));
+  #hasFreeSlot(endpointId: string, endpoint: Endpoint): boolean {
+    return endpoint.taken < Math.floor(this.#limitOf(endpointId, endpoint));
   }
 
   #give(endpoint: Endpoint, slots: number): void {
@@ -102,25 +117,25 @@ export class EndpointSlots {
     this.#taken += slots;
   }
 
-  /** Refuses those whose time is over, who stand first. */
-  #giveUp(endpointId: string, endpoint: Endpoint): void {
-    endpoint.giveUp = undefined;
+  #refuseExpired(endpointId: string, endpoint: Endpoint): void {
+    endpoint.expiry = undefined;
     const now = performance.now();
-    for (let first = endpoint.waiting[0]; first && first.until <= now; first = endpoint.waiting[0]) {
-      endpoint.waiting.shift();
+    for (let first = endpoint.line[0]; first && first.until <= now; first = endpoint.line[0]) {
+      endpoint.line.shift();
       endpoint.isCongested = true;
       first.resolve(false);
     }
-    const [next] = endpoint.waiting;
-    if (next) endpoint.giveUp = setTimeout(() => this.#giveUp(endpointId, endpoint), next.until - now);
-    else this.#forget(endpointId, endpoint);
+    const [next] = endpoint.line;
+    if (next) {
+      endpoint.expiry = setTimeout(() => this.#refuseExpired(endpointId, endpoint), next.until - now);
+    } else this.#forgetIfUnused(endpointId, endpoint);
   }
 
-  #forget(endpointId: string, endpoint: Endpoint): void {
-    if (endpoint.taken > 0 || endpoint.waiting.length > 0) return;
-    // Else it would come later, when the endpoint may be known by another entry.
-    clearTimeout(endpoint.giveUp);
-    endpoint.giveUp = undefined;
+  #forgetIfUnused(endpointId: string, endpoint: Endpoint): void {
+    if (endpoint.taken > 0 || endpoint.line.length > 0) return;
+    // A later timer would act on an entry that a new one has replaced.
+    clearTimeout(endpoint.expiry);
+    endpoint.expiry = undefined;
     this.#endpoints.delete(endpointId);
   }
 }

@@ -38,15 +38,20 @@ export async function releaseHeld(deps: ReleaseHeldDeps): Promise<number> {
   for (const endpoint of await listHoldingEndpoints(deps.postgres.pool)) {
     const room = deps.gate.room(endpoint.endpointId);
     if (room.kind === 'none' || !isOpen()) continue;
-    const isProbe = room.kind === 'probe';
     total += await releaseOfEndpoint(
       deps.postgres.pool,
       {
         ...endpoint,
         now: deps.now(),
-        isProbe,
-        breakerMax: room.kind === 'room' ? room.deliveries : 1,
-        breakerEveryMs: isProbe ? probeEveryMs : roomEveryMs,
+        isProbe: room.kind === 'probe',
+        breakerRoom:
+          room.kind === 'probe'
+            ? { retries: 1, replays: 1 }
+            : {
+                retries: room.deliveriesInto('hqrelay.retries'),
+                replays: room.deliveriesInto('hqrelay.replays'),
+              },
+        breakerEveryMs: room.kind === 'probe' ? probeEveryMs : roomEveryMs,
         limit: perEndpointMax,
       },
       publish,
@@ -56,10 +61,15 @@ export async function releaseHeld(deps: ReleaseHeldDeps): Promise<number> {
 }
 
 /** First attempts that were held go with the retries: new webhooks go ahead of them. */
+const laneOf = (queue: string): WorkQueue => (queue === 'hqrelay.replays' ? queue : 'hqrelay.retries');
+
 function publishTo(publisher: Publisher): PublishHeld {
   return async ({ queue, message }) => {
-    const routingKey: WorkQueue = queue === 'hqrelay.replays' ? queue : 'hqrelay.retries';
-    const result = await publisher.publish({ exchange: workExchange, routingKey, body: message });
+    const result = await publisher.publish({
+      exchange: workExchange,
+      routingKey: laneOf(queue),
+      body: message,
+    });
     return result.kind === 'confirmed';
   };
 }

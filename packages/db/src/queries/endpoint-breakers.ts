@@ -15,15 +15,15 @@ type Row = {
 
 const columns = 'endpoint_id, state, failures, failing_since, opened_at, probe_at, interval_ms, closed_at';
 
-/** All that is known of endpoints that failed lately, by endpoint. */
+/** The breakers of all endpoints that failed lately, by endpoint. */
 export async function readBreakers(pool: pg.Pool): Promise<Map<string, Breaker>> {
   const { rows } = await pool.query<Row>(`select ${columns} from endpoint_breakers`);
   return new Map(rows.map((row) => [row.endpoint_id, breakerOf(row)]));
 }
 
 /**
- * Replaces what is known of one endpoint by what `change` makes of it; undefined forgets it. Nobody else changes it meanwhile.
- * Returns it as it was before and as it is now.
+ * Replaces one endpoint's breaker by the result of `change`; undefined deletes it. No other worker changes it meanwhile.
+ * Returns the breaker before and after.
  */
 export async function changeBreaker(
   pool: pg.Pool,
@@ -31,7 +31,7 @@ export async function changeBreaker(
   change: (before: Breaker | undefined) => Breaker | undefined,
 ): Promise<{ before: Breaker | undefined; after: Breaker | undefined }> {
   return inTransaction(pool, async (client) => {
-    // A row that is not there yet cannot be locked.
+    // A missing row cannot be locked.
     await client.query("select pg_advisory_xact_lock(hashtext('hqrelay_breaker'), hashtext($1))", [
       endpointId,
     ]);
@@ -47,7 +47,7 @@ export async function changeBreaker(
   });
 }
 
-/** Forgets closed ones that nothing was heard of for an hour. Returns how many. */
+/** Deletes closed breakers that did not change for an hour. Returns how many. */
 export async function dropQuietBreakers(pool: pg.Pool): Promise<number> {
   const { rowCount } = await pool.query(
     "delete from endpoint_breakers where state = 'closed' and updated_at < now() - interval '1 hour'",

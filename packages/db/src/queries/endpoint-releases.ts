@@ -28,13 +28,16 @@ export async function listHoldingEndpoints(pool: pg.Pool): Promise<HoldingEndpoi
   return rows;
 }
 
+/** How many deliveries of one endpoint the lanes take: replays go back to their own, all others to the retries. */
+export type BreakerRoom = { retries: number; replays: number };
+
 export type ReleaseOptions = HoldingEndpoint & {
   /** ms since epoch. */
   now: number;
   /** One delivery, whatever held it, is to try an endpoint whose breaker is open. */
   isProbe: boolean;
-  /** Of deliveries that waited for its breaker or for room: how many may go, and how long after the last of them. */
-  breakerMax: number;
+  /** Of deliveries that waited for its breaker or for room: how many each lane takes, and how long after the last of them. */
+  breakerRoom: BreakerRoom;
   breakerEveryMs: number;
   /** At once, of whatever kind. */
   limit: number;
@@ -43,7 +46,7 @@ export type ReleaseOptions = HoldingEndpoint & {
 /** Time in which nothing was let go is made up for, up to this. */
 const catchUpMs = 2_000;
 
-type Candidate = Releasable & { reason: string };
+type Candidate = Releasable & { reason: string; queue: string };
 
 /**
  * Lets deliveries of one endpoint go, oldest webhook first, in one transaction: those that were held while it was paused or
@@ -73,16 +76,17 @@ export async function releaseOfEndpoint(
     const from = Math.max(turn.next_at.getTime(), now - catchUpMs);
     const atRate = Math.max(0, 1 + Math.floor((now - from) / intervalMs));
     const isBreakersTurn = now - turn.breaker_released_at.getTime() >= options.breakerEveryMs;
-    const breakerMax = isBreakersTurn ? options.breakerMax : 0;
+    const room = isBreakersTurn ? options.breakerRoom : { retries: 0, replays: 0 };
+    const breakerMax = room.retries + room.replays;
     const candidates = await oldest(
       client,
       options,
-      options.isProbe ? breakerMax : Math.max(atRate, breakerMax),
+      options.isProbe ? Math.min(1, breakerMax) : Math.max(atRate, breakerMax),
     );
     const ofBreaker = options.isProbe || candidates[0]?.reason === 'breaker';
     const run = candidates.findIndex(({ reason }) => (reason === 'breaker') !== ofBreaker);
     const alike = options.isProbe || run === -1 ? candidates : candidates.slice(0, run);
-    const taken = alike.slice(0, ofBreaker ? breakerMax : atRate);
+    const taken = ofBreaker ? takeWithin(room, alike) : alike.slice(0, atRate);
     if (taken.length === 0) return 0;
     const released = await releaseFirst(client, taken, publish);
     const nextAt = ofBreaker ? turn.next_at : new Date(from + Math.ceil(released * intervalMs));
@@ -94,6 +98,15 @@ export async function releaseOfEndpoint(
   });
 }
 
+/** What each lane has room for, in order. */
+function takeWithin(room: BreakerRoom, candidates: readonly Candidate[]): Candidate[] {
+  const left = { ...room };
+  return candidates.filter(({ queue }) => {
+    const lane = queue === 'hqrelay.replays' ? 'replays' : 'retries';
+    return (left[lane] -= 1) >= 0;
+  });
+}
+
 async function oldest(
   client: pg.PoolClient,
   { endpointId, now, limit }: ReleaseOptions,
@@ -101,7 +114,7 @@ async function oldest(
 ): Promise<Candidate[]> {
   if (count === 0) return [];
   const { rows } = await client.query<Candidate>(
-    `select delivery_id, reason, octet_length(message) as bytes from held_deliveries
+    `select delivery_id, reason, queue, octet_length(message) as bytes from held_deliveries
      where endpoint_id = $1 and ${heldByEndpoint} and due_at <= $2 order by webhook_log_id limit $3`,
     [endpointId, new Date(now), Math.min(count, limit)],
   );

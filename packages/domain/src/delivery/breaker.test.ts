@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterFailures, afterSuccess, claimProbe, verdictOf, type Breaker } from './breaker.ts';
+import { afterFailures, afterSuccess, claimProbe, passageOf, type Breaker } from './breaker.ts';
 
 const t0 = 1_700_000_000_000;
 
@@ -12,27 +12,27 @@ const open = () => failed(undefined, 10, t0, t0 + 10_000);
 describe('a breaker', () => {
   it('stays closed through a burst of failures that is over in less than ten seconds', () => {
     const breaker = failed(undefined, 5_000, t0, t0 + 9_999);
-    expect(verdictOf(breaker, t0 + 9_999)).toBe('closed');
+    expect(passageOf(breaker, t0 + 9_999)).toBe('closed');
   });
 
-  it('stays closed through a few failures that go on for long', () => {
+  it('stays closed through fewer than ten failures, however long they last', () => {
     const breaker = failed(failed(undefined, 5, t0, t0), 4, t0 + 600_000, t0 + 600_000);
-    expect(verdictOf(breaker, t0 + 600_000)).toBe('closed');
+    expect(passageOf(breaker, t0 + 600_000)).toBe('closed');
   });
 
   it('opens after ten failures in a row over ten seconds', () => {
     const breaker = failed(failed(undefined, 5, t0, t0), 5, t0 + 9_000, t0 + 10_000);
     expect(breaker).toMatchObject({ state: 'open', openedAt: t0 + 10_000, failures: 10, failingSince: t0 });
-    expect(verdictOf(breaker, t0 + 10_000)).toBe('open');
+    expect(passageOf(breaker, t0 + 10_000)).toBe('open');
   });
 
-  it('counts failures in a row: one success between them begins again', () => {
+  it('counts failures in a row: a success between them starts the count again', () => {
     const succeeded = afterSuccess(failed(undefined, 9, t0, t0 + 60_000), t0 + 60_000);
     expect(succeeded).toBeUndefined();
     expect(failed(succeeded, 9, t0 + 60_000, t0 + 61_000).state).toBe('closed');
   });
 
-  it('lets one probe through when its interval is over, and no other while that one is under way', () => {
+  it('grants one probe when its interval ends, and no other while that one is under way', () => {
     const breaker = open();
     const probeAt = breaker.probeAt as number;
     expect(probeAt).toBe(t0 + 15_000);
@@ -54,7 +54,7 @@ describe('a breaker', () => {
     expect(waits).toEqual([10_000, 20_000, 30_000, 30_000, 30_000]);
   });
 
-  it('does not wait longer for failures of attempts that began before it opened', () => {
+  it('keeps its interval when attempts fail that began before it opened', () => {
     const breaker = open();
     expect(failed(breaker, 200, t0 + 9_000, t0 + 12_000).probeAt).toBe(breaker.probeAt);
   });
@@ -63,17 +63,17 @@ describe('a breaker', () => {
     const now = t0 + 15_000;
     const closed = afterSuccess(claimProbe(open(), { now, leaseMs: 1_000 }) as Breaker, now);
     expect(closed).toMatchObject({ state: 'closed', failures: 0, closedAt: now });
-    expect(verdictOf(closed, now)).toBe('closed');
+    expect(passageOf(closed, now)).toBe('closed');
   });
 
-  it('opens again at ten failures, however quick, when it has just closed', () => {
+  it('opens again at ten failures, however quick, for a minute after it closed', () => {
     const closed = afterSuccess(open(), t0 + 20_000);
     expect(failed(closed, 9, t0 + 21_000, t0 + 21_000).state).toBe('closed');
     expect(failed(closed, 10, t0 + 21_000, t0 + 21_000).state).toBe('open');
     expect(failed(closed, 10, t0 + 90_000, t0 + 90_000).state).toBe('closed');
   });
 
-  it('is forgotten when it has worked for a minute', () => {
+  it('is forgotten after its endpoint has worked for a minute', () => {
     const closed = afterSuccess(open(), t0 + 20_000) as Breaker;
     expect(afterSuccess(closed, t0 + 79_999)).toBeDefined();
     expect(afterSuccess(closed, t0 + 80_000)).toBeUndefined();

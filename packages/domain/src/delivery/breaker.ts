@@ -1,39 +1,41 @@
-/** What is known of an endpoint that has failed lately; none is known of one that has not. Times are ms since epoch. */
+/** The state of an endpoint that failed lately; an endpoint that did not has none. Times are ms since epoch. */
 export type Breaker = {
-  /** `half_open`: one delivery is trying it. */
+  /** `half_open`: one delivery probes the endpoint. */
   state: 'closed' | 'open' | 'half_open';
   /** In a row. */
   failures: number;
   failingSince: number | null;
   openedAt: number | null;
-  /** When one delivery may try it (again). */
+  /** When one delivery may probe the endpoint (again). */
   probeAt: number | null;
   /** Between the last probe that failed and the next. */
   intervalMs: number;
-  /** When it last closed after it had been open. */
+  /** When it last closed after it was open. */
   closedAt: number | null;
 };
 
+/** What a breaker lets through: everything, nothing, or one probe, for the worker to which `claimProbe` grants it. */
+export type Passage = 'closed' | 'open' | 'may_probe';
+
 const failuresToOpen = 10;
-/** A burst that meets a restart is the retry schedule's; an endpoint is down when it has failed for longer. */
+/** A restart of the endpoint fails a burst, which the retry schedule absorbs; an endpoint is down when it fails for longer. */
 const failingMsToOpen = 10_000;
 const firstIntervalMs = 5_000;
 const longestIntervalMs = 30_000;
-/** For so long after it closed, a row of failures opens it at once. */
+/** For so long after it closed, ten failures in a row open it at once. */
 const recoveringMs = 60_000;
 
-/** `may_probe`: it is open, and one delivery may try it now, for whoever `claimProbe` says so to. */
-export function verdictOf(breaker: Breaker | undefined, now: number): 'closed' | 'open' | 'may_probe' {
+export function passageOf(breaker: Breaker | undefined, now: number): Passage {
   if (!breaker || breaker.state === 'closed') return 'closed';
   return now >= (breaker.probeAt ?? 0) ? 'may_probe' : 'open';
 }
 
-/** After `count` failures in a row, the first of which began at `since`. `probed`: the last was the probe's. */
+/** After `count` failures in a row, the first of which began at `since`. `probed`: one of them was the probe's. */
 export function afterFailures(
   breaker: Breaker | undefined,
   { count, since, now, probed }: { count: number; since: number; now: number; probed: boolean },
 ): Breaker {
-  const before = breaker ?? unknown;
+  const before = breaker ?? neverFailed;
   const failing = {
     ...before,
     failures: before.failures + count,
@@ -45,22 +47,22 @@ export function afterFailures(
   return { ...failing, state: 'open', intervalMs, probeAt: now + intervalMs };
 }
 
-/** Nothing is worth knowing of an endpoint that works, but for a while that it has just come back. */
+/** An endpoint that works has no state, except for a while after it recovered. */
 export function afterSuccess(breaker: Breaker, now: number): Breaker | undefined {
   const closedAt = breaker.state === 'closed' ? breaker.closedAt : now;
-  return isRecovering({ closedAt }, now) ? { ...unknown, closedAt } : undefined;
+  return isRecovering({ closedAt }, now) ? { ...neverFailed, closedAt } : undefined;
 }
 
-/** For whoever may try an open endpoint now: nobody else may for `leaseMs`. Undefined when it may not. */
+/** The breaker with its probe granted: no other delivery may probe for `leaseMs`. Undefined when none may probe now. */
 export function claimProbe(
   breaker: Breaker | undefined,
   { now, leaseMs }: { now: number; leaseMs: number },
 ): Breaker | undefined {
-  if (!breaker || verdictOf(breaker, now) !== 'may_probe') return undefined;
+  if (!breaker || passageOf(breaker, now) !== 'may_probe') return undefined;
   return { ...breaker, state: 'half_open', probeAt: now + Math.max(leaseMs, breaker.intervalMs) };
 }
 
-const unknown: Breaker = {
+const neverFailed: Breaker = {
   state: 'closed',
   failures: 0,
   failingSince: null,

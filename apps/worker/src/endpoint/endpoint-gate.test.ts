@@ -1,0 +1,75 @@
+import type { Postgres } from '@hqrelay/db/postgres';
+import { describe, expect, it } from 'vitest';
+import { EndpointGate, type Pass } from './endpoint-gate.ts';
+
+const delivery = { bytes: 0, timeoutMs: 1_000 };
+
+/** Breakers that are closed never ask Postgres. */
+function createGate(workers = 1) {
+  return new EndpointGate({
+    postgres: undefined as unknown as Postgres,
+    now: Date.now,
+    workers: () => workers,
+    slots: { live: 2_000, retries: 480, replays: 320 },
+    onChange: () => {},
+    onError: () => {},
+  });
+}
+
+/** The passes that `tries` deliveries get at once. */
+async function enterAtOnce(
+  gate: EndpointGate,
+  lane: string,
+  endpointId: string,
+  tries = 300,
+): Promise<Pass[]> {
+  const passes: Pass[] = [];
+  const entrance = gate.entrance(lane);
+  for (let count = 0; count < tries; count += 1) {
+    void entrance.enter(endpointId, delivery).then((pass) => typeof pass === 'object' && passes.push(pass));
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  return passes;
+}
+
+describe('the gate of an endpoint', () => {
+  it('keeps a sixteenth of the cap for each lane, and never lets the lanes exceed the cap together', async () => {
+    const gate = createGate();
+    expect(await enterAtOnce(gate, 'live', 'a')).toHaveLength(224);
+    expect(await enterAtOnce(gate, 'retries', 'a')).toHaveLength(16);
+    expect(await enterAtOnce(gate, 'replays', 'a')).toHaveLength(16);
+    gate.stop();
+  });
+
+  it('admits what waits in one lane when another lane leaves', async () => {
+    const gate = createGate();
+    const retries = await enterAtOnce(gate, 'retries', 'a', 224);
+    expect(retries).toHaveLength(224);
+    const live = await enterAtOnce(gate, 'live', 'a', 16);
+    expect(live).toHaveLength(16);
+    const waiting = gate.entrance('live').enter('a', delivery);
+    retries[0]?.leave('none');
+    expect(await waiting).toBeTypeOf('object');
+    gate.stop();
+  });
+
+  it('leaves places in a lane when three endpoints hang', async () => {
+    const gate = createGate();
+    const taken = [];
+    for (const endpointId of ['a', 'b', 'c']) {
+      taken.push((await enterAtOnce(gate, 'retries', endpointId)).length);
+    }
+    expect(taken).toEqual([224, 128, 64]);
+    expect(await enterAtOnce(gate, 'retries', 'answers', 30)).toHaveLength(30);
+    gate.stop();
+  });
+
+  it('shares the cap among the workers, and lets one delivery in where there are more workers than slots', async () => {
+    const share = createGate(16);
+    expect(await enterAtOnce(share, 'live', 'a')).toHaveLength(14);
+    share.stop();
+    const one = createGate(300);
+    expect(await enterAtOnce(one, 'live', 'a')).toHaveLength(1);
+    one.stop();
+  });
+});
