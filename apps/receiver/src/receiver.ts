@@ -3,7 +3,8 @@ import { clusterRefusal } from '@hqrelay/cache/cluster-refusal';
 import { evictionWarning } from '@hqrelay/cache/eviction-warning';
 import { followProjectChanges } from '@hqrelay/cache/project-config';
 import { clockWarning, measureClockOffset } from '@hqrelay/db/queries/clock-offset';
-import { projectsWithClaims } from '@hqrelay/db/queries/idempotency-keys';
+import { projectsWithKeys } from '@hqrelay/db/queries/idempotency-keys';
+import { findOwedEndpoints } from '@hqrelay/db/queries/prior-webhooks';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import { ProjectDirectory } from '@hqrelay/projects/project-directory';
@@ -15,6 +16,7 @@ import type { Logger } from '@hqrelay/runtime/logger';
 import { createRegistry } from '@hqrelay/runtime/metrics';
 import { StoreChecks, type StoreCheck } from '@hqrelay/runtime/store-checks';
 import { createAdminApp, createApp } from './app.ts';
+import { batchedQuery } from './batched-query.ts';
 import type { ReceiverConfig } from './config.ts';
 import { BodyReader } from './http/read-body.ts';
 import { ingest, type IngestDeps } from './ingest/ingest.ts';
@@ -22,8 +24,9 @@ import { LastSeenTimes } from './ingest/last-seen.ts';
 import { recordTooLarge } from './ingest/record-too-large.ts';
 import { createRejectionBudget } from './ingest/rejection-budget.ts';
 import { createReport, type ReceiverReport } from './report.ts';
-import { createPostgresClaims } from './reservation/postgres-claims.ts';
-import { RedisMemory } from './reservation/redis-memory.ts';
+import { createPostgresStore } from './reservation/postgres-store.ts';
+import { createRedisStore } from './reservation/redis-store.ts';
+import { RedisTrust } from './reservation/redis-trust.ts';
 import { createStores, type Stores } from './stores.ts';
 
 const unverifiedBytesMax = 256 << 20;
@@ -56,16 +59,15 @@ export function createReceiver(
   const registry = createRegistry();
   const report = createReport(logger, registry);
   const stores = createStores(config, logger, {
-    postgres: () => void redisMemory.learn(() => stores.postgres.tryWithin(2_000, projectsWithClaims)),
-    redis: () => void redisMemory.cameBack(),
+    postgres: () => void trust.learn(() => stores.postgres.tryWithin(2_000, projectsWithKeys)),
+    redis: () => void trust.reportAll(),
   });
-  const redisMemory = new RedisMemory(stores.cache);
-  stores.cache.redis.on('close', () => redisMemory.wasLost());
+  const trust = new RedisTrust(stores.cache);
 
   const { cache, postgres } = stores;
   const directory = new ProjectDirectory({ cache, postgres, ttlSeconds: config.configCacheTtlSeconds });
   const lastSeen = new LastSeenTimes(postgres);
-  const deps = createIngestDeps(config, { ...stores, redisMemory, directory, lastSeen, report, logger });
+  const deps = createIngestDeps(config, { ...stores, trust, directory, lastSeen, report, logger });
   const storeChecks = new StoreChecks({ checks: checksOf(stores, config), logger, refuse });
   const health: HealthDeps = {
     dependencies: {
@@ -118,14 +120,14 @@ export function createReceiver(
 function createIngestDeps(
   config: ReceiverConfig,
   parts: Stores & {
-    redisMemory: RedisMemory;
+    trust: RedisTrust;
     directory: ProjectDirectory;
     lastSeen: LastSeenTimes;
     report: ReceiverReport;
     logger: Logger;
   },
 ): IngestDeps {
-  const { postgres, cache, redisMemory, directory, lastSeen, report, logger } = parts;
+  const { postgres, cache, trust, directory, lastSeen, report, logger } = parts;
   const publisher = new Publisher({
     name: 'ingest',
     connection: parts.broker,
@@ -139,11 +141,15 @@ function createIngestDeps(
     onParked: (row, reason) => logger.error({ kind: row.kind, reason }, 'audit.row_parked'),
     onBackgroundRowsLost: (rows) => logger.error({ rows }, 'audit.background_rows_lost'),
   });
+  const postgresStore = createPostgresStore(postgres);
+  const findOwed = batchedQuery(postgres, findOwedEndpoints);
   return {
     cache,
     postgres,
-    postgresClaims: createPostgresClaims(postgres),
-    redisMemory,
+    trust,
+    redisStore: createRedisStore({ cache, trust, findPrior: postgresStore.findPrior }),
+    postgresStore,
+    findOwed: (id) => findOwed(id).catch(() => undefined),
     publisher,
     recorder,
     secrets: new OpenedSecrets(parseSecretKeys(config.secretsKey), (error) =>

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { reservationCases } from '@hqrelay/testing/reservation/reservation-cases';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import {
+  acceptKey,
   admit,
   distrustMemory,
-  markFailed,
-  markSeen,
+  releaseKey,
   rememberFromBirth,
-  replaceReservation,
+  uncount,
+  type Admission,
 } from '../src/admission.ts';
 import { Cache } from '../src/client.ts';
+import { formatReservation } from '../src/reservation-value.ts';
+import { previousVersion } from './previous-version.ts';
 
 let cache: Cache;
 let projectId: string;
@@ -37,109 +41,160 @@ const request = (fields: Partial<Parameters<typeof admit>[1]> = {}) => ({
   ...fields,
 });
 
+type Held = Extract<Admission, { kind: 'held' }>;
+
+async function reserve(of: Parameters<typeof admit>[1]): Promise<Held> {
+  const admission = await admit(cache, of);
+  if (admission?.kind !== 'held') throw new Error(`answered ${JSON.stringify(admission)}`);
+  return admission;
+}
+
 const key = (webhookId = 'evt_1') => `hqrelay:idempotency:{${projectId}}:${webhookId}`;
 const rateLimitKey = () => `hqrelay:ratelimit:{${projectId}}`;
 
-describe('an id', () => {
-  it('is reserved, then pending for others, then seen', async () => {
+async function redisNow(): Promise<number> {
+  const [seconds, microseconds] = await cache.redis.time();
+  return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+}
+
+describe('the script reserves a key as the domain does', () => {
+  it.each(reservationCases())('$title', async ({ held, ageMs, request: asked, expected }) => {
+    if (held) await cache.redis.set(key(), formatReservation({ ...held, at: (await redisNow()) - ageMs }));
+    const { state, id, payloadSha256 } = expected.held;
+    expect(await reserve(request(asked))).toMatchObject({
+      held: { state, id, payloadSha256 },
+      isMine: expected.isMine,
+      tookOver: expected.tookOver,
+    });
+  });
+});
+
+describe('a key', () => {
+  it('is reserved, then accepted', async () => {
     const first = request();
-    expect(await admit(cache, first)).toMatchObject({ kind: 'admitted', id: first.id, takenOver: false });
-    expect(await admit(cache, request())).toEqual({ kind: 'pending', id: first.id, sameBody: true });
-    await markSeen(cache, first);
-    expect(await admit(cache, request())).toMatchObject({ kind: 'seen', id: first.id, sameBody: true });
-    expect(await admit(cache, request({ payloadSha256: 'bb' }))).toMatchObject({
-      kind: 'seen',
-      sameBody: false,
+    expect(await reserve(first)).toMatchObject({ isMine: true, held: { id: first.id } });
+    expect(await reserve(request())).toMatchObject({
+      isMine: false,
+      held: { state: 'reserved', id: first.id, payloadSha256: 'aa' },
+    });
+    await acceptKey(cache, first);
+    expect(await reserve(request({ payloadSha256: 'bb' }))).toMatchObject({
+      isMine: false,
+      held: { state: 'accepted', id: first.id, payloadSha256: 'aa' },
     });
   });
 
-  it('is kept for the idempotency window, counted from when it was seen', async () => {
+  it('is kept for the idempotency window, counted from its acceptance', async () => {
     const first = request();
-    await admit(cache, first);
+    await reserve(first);
     await cache.redis.expire(key(), 60);
-    await markSeen(cache, first);
+    await acceptKey(cache, first);
     expect(await cache.redis.ttl(key())).toBeGreaterThan(3_590);
   });
 
-  it('is given to one of many who ask at once', async () => {
-    const admissions = await Promise.all(Array.from({ length: 50 }, () => admit(cache, request())));
-    expect(admissions.filter((each) => each?.kind === 'admitted')).toHaveLength(1);
-    expect(admissions.filter((each) => each?.kind === 'pending')).toHaveLength(49);
+  it('is reserved by one of many requests that ask at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => reserve(request())));
+    expect(answers.filter(({ isMine }) => isMine)).toHaveLength(1);
+    expect(new Set(answers.map(({ held }) => held.id)).size).toBe(1);
   });
 
-  it('that nothing could take is taken over under the same id, by the same body only', async () => {
-    const first = request();
-    await admit(cache, first);
-    await markFailed(cache, first);
-    const other = request({ payloadSha256: 'bb' });
-    expect(await admit(cache, other)).toMatchObject({ kind: 'admitted', id: other.id, takenOver: false });
-    await markFailed(cache, other);
-    const third = request({ payloadSha256: 'bb' });
-    expect(await admit(cache, third)).toMatchObject({ kind: 'admitted', id: other.id, takenOver: true });
+  it('is accepted under the id that Postgres knows, and the duplicate gives its place under the limit back', async () => {
+    const duplicate = request({ rateLimitPerMinute: 10 });
+    await reserve(duplicate);
+    const id = randomUUID();
+    await acceptKey(cache, { ...duplicate, id });
+    await uncount(cache, duplicate);
+    expect((await reserve(request())).held).toMatchObject({ state: 'accepted', id });
+    expect(await cache.redis.zcard(rateLimitKey())).toBe(0);
   });
 });
 
 describe('a command that runs late', () => {
-  it('admits the request that asks again, once, and counts it once', async () => {
+  it('reserves for the request that asks again, once, and counts it once', async () => {
     const first = request({ rateLimitPerMinute: 10 });
-    await admit(cache, first);
-    expect(await admit(cache, first)).toMatchObject({ kind: 'admitted', id: first.id, takenOver: false });
-    expect(await cache.redis.zcard(rateLimitKey())).toBe(1);
-    await markSeen(cache, first);
-    expect(await admit(cache, first)).toMatchObject({ kind: 'seen', id: first.id });
-  });
-
-  it('does not give up what another request has reserved meanwhile', async () => {
-    const first = request({ rateLimitPerMinute: 10 });
-    await admit(cache, first);
-    await markFailed(cache, first);
-    const second = request({ rateLimitPerMinute: 10 });
-    await admit(cache, second);
-    await markFailed(cache, first);
-    expect(await admit(cache, request())).toMatchObject({ kind: 'pending', id: first.id });
+    await reserve(first);
+    expect(await reserve(first)).toMatchObject({ isMine: true, held: { id: first.id } });
     expect(await cache.redis.zcard(rateLimitKey())).toBe(1);
   });
 
-  it('does not mark as seen what stands under another id by now', async () => {
-    const first = request();
-    await admit(cache, first);
-    await cache.redis.del(key());
-    const second = request();
-    await admit(cache, second);
-    await markSeen(cache, first);
-    expect(await admit(cache, request())).toEqual({ kind: 'pending', id: second.id, sameBody: true });
+  it('does not release what another request has reserved meanwhile', async () => {
+    const first = request({ rateLimitPerMinute: 10 });
+    await reserve(first);
+    await releaseKey(cache, first);
+    await reserve(request({ rateLimitPerMinute: 10 }));
+    await releaseKey(cache, first);
+    expect(await reserve(request())).toMatchObject({ isMine: false, held: { state: 'reserved' } });
+    expect(await cache.redis.zcard(rateLimitKey())).toBe(1);
   });
 
-  it('does not make a webhook that was seen fail', async () => {
+  it('does not release a key that is accepted', async () => {
     const first = request();
-    await admit(cache, first);
-    await markSeen(cache, first);
-    await markFailed(cache, first);
-    expect(await admit(cache, request())).toMatchObject({ kind: 'seen', id: first.id });
-  });
-
-  it('does not replace the reservation of another request', async () => {
-    const first = request();
-    await admit(cache, first);
-    await replaceReservation(cache, request());
-    expect(await admit(cache, request())).toMatchObject({ kind: 'pending', id: first.id });
+    await reserve(first);
+    await acceptKey(cache, first);
+    await releaseKey(cache, first);
+    expect((await reserve(request())).held).toMatchObject({ state: 'accepted', id: first.id });
   });
 });
 
-describe('a place in the window', () => {
-  it('is given back by a webhook that nothing could take', async () => {
-    const first = request({ rateLimitPerMinute: 1 });
-    await admit(cache, first);
-    expect(await admit(cache, request({ webhookId: 'evt_2', rateLimitPerMinute: 1 }))).toMatchObject({
-      kind: 'rate_limited',
+describe('receivers of this version and of the one before, on one Redis', () => {
+  const thisVersion = {
+    async reserve(asked: ReturnType<typeof request>) {
+      const { held, isMine } = await reserve(asked);
+      const kind = isMine ? 'admitted' : held.state === 'accepted' ? 'seen' : 'pending';
+      return { kind, id: held.id };
+    },
+    accept: (asked: ReturnType<typeof request>) => acceptKey(cache, asked),
+    release: (asked: ReturnType<typeof request>) => releaseKey(cache, asked),
+  };
+  const versionBefore = {
+    reserve: (asked: ReturnType<typeof request>) => previousVersion.reserve(cache.redis, asked),
+    accept: (asked: ReturnType<typeof request>) => previousVersion.accept(cache.redis, asked),
+    release: (asked: ReturnType<typeof request>) => previousVersion.release(cache.redis, asked),
+  };
+
+  it.each([
+    ['the version before reads what this version wrote', thisVersion, versionBefore],
+    ['this version reads what the version before wrote', versionBefore, thisVersion],
+  ])('%s', async (_title, writer, reader) => {
+    const accepted = request({ webhookId: 'accepted' });
+    await writer.reserve(accepted);
+    expect(await reader.reserve(request({ webhookId: 'accepted' }))).toEqual({
+      kind: 'pending',
+      id: accepted.id,
     });
-    await markFailed(cache, first);
-    expect(await admit(cache, request({ webhookId: 'evt_2', rateLimitPerMinute: 1 }))).toMatchObject({
-      kind: 'admitted',
+    await writer.accept(accepted);
+    expect(await reader.reserve(request({ webhookId: 'accepted' }))).toEqual({
+      kind: 'seen',
+      id: accepted.id,
+    });
+
+    const released = request({ webhookId: 'released' });
+    await writer.reserve(released);
+    await writer.release(released);
+    const retry = request({ webhookId: 'released' });
+    expect(await reader.reserve(retry)).toEqual({ kind: 'admitted', id: released.id });
+    // The late release of the first request leaves the reservation of the reader alone.
+    await writer.release(released);
+    expect(await writer.reserve(request({ webhookId: 'released' }))).toMatchObject({ kind: 'pending' });
+    await reader.accept({ ...retry, id: released.id });
+    expect(await writer.reserve(request({ webhookId: 'released' }))).toEqual({
+      kind: 'seen',
+      id: released.id,
     });
   });
+});
 
-  it('is there for nobody where the limit is zero', async () => {
+describe('a place under the rate limit', () => {
+  it('is given back by a webhook that no store could take', async () => {
+    const first = request({ rateLimitPerMinute: 1 });
+    await reserve(first);
+    const second = request({ webhookId: 'evt_2', rateLimitPerMinute: 1 });
+    expect(await admit(cache, second)).toMatchObject({ kind: 'rate_limited' });
+    await releaseKey(cache, first);
+    expect(await admit(cache, second)).toMatchObject({ kind: 'held', isMine: true });
+  });
+
+  it('does not exist where the limit is zero', async () => {
     expect(await admit(cache, request({ rateLimitPerMinute: 0 }))).toMatchObject({ kind: 'rate_limited' });
   });
 
@@ -148,27 +203,27 @@ describe('a place in the window', () => {
     const members = [-50_000, -40_000, -30_000].flatMap((offset) => [now + offset, randomUUID()]);
     await cache.redis.zadd(rateLimitKey(), ...members);
     const refused = await admit(cache, request({ rateLimitPerMinute: 2 }));
-    if (refused?.kind !== 'rate_limited') throw new Error('admitted');
+    if (refused?.kind !== 'rate_limited') throw new Error('not refused');
     expect(refused.retryAfterMs).toBeGreaterThan(19_000);
     expect(refused.retryAfterMs).toBeLessThanOrEqual(20_000);
   });
 });
 
-describe('rows of answers that repeat or refuse', () => {
-  it('are written for the first thousand a minute, then for each hundredth', async () => {
-    const first = request();
-    await admit(cache, first);
-    await markSeen(cache, first);
-    const answers: Awaited<ReturnType<typeof admit>>[] = [];
-    // A few at a time, so that Redis answers each in time on a busy machine too.
-    for (let batch = 0; batch < 26; batch += 1) {
-      answers.push(...(await Promise.all(Array.from({ length: 50 }, () => admit(cache, request())))));
-    }
-    expect(answers.filter((each) => each?.kind === 'seen' && each.logRow)).toHaveLength(1_003);
-  });
+it('answers that repeat get a row for the first thousand a minute, then for each hundredth', async () => {
+  const first = request();
+  await reserve(first);
+  await acceptKey(cache, first);
+  const answers: Held[] = [];
+  // A few at a time, so that Redis answers each in time on a busy machine too.
+  for (let batch = 0; batch < 26; batch += 1) {
+    answers.push(...(await Promise.all(Array.from({ length: 50 }, () => reserve(request())))));
+  }
+  expect(answers.filter(({ recordRow }) => recordRow)).toHaveLength(1_003);
 });
 
 describe('the age of what Redis remembers of a project', () => {
+  const ageOf = async (webhookId: string) => (await reserve(request({ webhookId }))).memoryAgeMs;
+
   it('is as old as the project where Redis was told so, and new where it has forgotten', async () => {
     await rememberFromBirth(cache.redis, projectId);
     expect(await ageOf('evt_1')).toBeGreaterThan(1e12);
@@ -176,22 +231,16 @@ describe('the age of what Redis remembers of a project', () => {
     expect(await ageOf('evt_2')).toBeLessThan(1_000);
   });
 
-  it('starts anew when ids were accepted without it, and is not made older by a late command', async () => {
+  it('starts anew when ids were accepted without Redis, and no late command makes it older', async () => {
     await rememberFromBirth(cache.redis, projectId);
-    expect(await distrustMemory(cache, projectId)).toBe(true);
+    await distrustMemory(cache.redis, projectId);
     await rememberFromBirth(cache.redis, projectId);
     expect(await ageOf('evt_1')).toBeLessThan(1_000);
   });
-
-  async function ageOf(webhookId: string): Promise<number> {
-    const admission = await admit(cache, request({ webhookId }));
-    if (admission?.kind !== 'admitted') throw new Error('not admitted');
-    return admission.redisAgeMs;
-  }
 });
 
-it('scripts that a restarted Redis does not know are given to it again', async () => {
-  await admit(cache, request());
+it('a script that a restarted Redis does not know is sent to it again', async () => {
+  await reserve(request());
   await cache.redis.script('FLUSH');
-  expect(await admit(cache, request())).toMatchObject({ kind: 'pending' });
+  expect(await reserve(request())).toMatchObject({ isMine: false, held: { state: 'reserved' } });
 });

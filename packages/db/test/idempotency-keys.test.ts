@@ -1,14 +1,18 @@
 import { newId } from '@hqrelay/domain/ids';
+import { reservationCases } from '@hqrelay/testing/reservation/reservation-cases';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import {
-  claimKeys,
+  acceptKeys,
   dropExpiredKeys,
-  settleKeys,
-  type ClaimOutcome,
-  type KeyClaim,
+  releaseKeys,
+  reserveKeys,
+  type KeyRequest,
+  type KeyReservation,
 } from '../src/queries/idempotency-keys.ts';
+import { findPriorWebhooks } from '../src/queries/prior-webhooks.ts';
+import { claimKeys, settleKeys } from './previous-version.ts';
 
 let world: World;
 let pool: pg.Pool;
@@ -28,12 +32,15 @@ beforeEach(() => {
   projectId = newId();
 });
 
-function claim(webhookId: string, options: Partial<KeyClaim> = {}): KeyClaim {
+const body = 'ab'.repeat(32);
+const otherBody = 'cd'.repeat(32);
+
+function keyOf(webhookId: string, options: Partial<KeyRequest> = {}): KeyRequest {
   return {
     projectId,
     webhookId,
     id: newId(),
-    payloadSha256: 'ab'.repeat(32),
+    payloadSha256: body,
     token: newId(),
     windowSeconds: 3_600,
     reservationSeconds: 10,
@@ -41,61 +48,143 @@ function claim(webhookId: string, options: Partial<KeyClaim> = {}): KeyClaim {
   };
 }
 
-describe('claims that are made together', () => {
-  it('each have their own outcome, in the order asked', async () => {
-    const [seen, failed, underWay] = [claim('seen'), claim('failed'), claim('under way')];
-    await claimKeys(pool, [seen, failed, underWay]);
-    await settleKeys(pool, [
-      { ...seen, state: 'seen' },
-      { ...failed, state: 'retryable' },
-      { ...underWay, token: newId(), state: 'seen' },
-    ]);
-    const fresh = claim('fresh');
-    expect(
-      await claimKeys(pool, [
-        claim('under way'),
-        fresh,
-        claim('seen', { payloadSha256: 'cd'.repeat(32) }),
-        claim('failed'),
-        claim('seen'),
-      ]),
-    ).toEqual<ClaimOutcome[]>([
-      { kind: 'pending', id: underWay.id, sameBody: true },
-      { kind: 'claimed', id: fresh.id, takenOver: false },
-      { kind: 'seen', id: seen.id, sameBody: false },
-      { kind: 'claimed', id: failed.id, takenOver: true },
-      { kind: 'seen', id: seen.id, sameBody: true },
-    ]);
-  });
+async function reserve(request: KeyRequest): Promise<KeyReservation> {
+  const [answer] = await reserveKeys(pool, [request]);
+  return answer as KeyReservation;
+}
 
-  it('on one id go to the first', async () => {
-    const claims = [claim('a'), claim('a'), claim('a', { payloadSha256: 'cd'.repeat(32) })];
-    const id = claims[0]?.id;
-    expect(await claimKeys(pool, claims)).toEqual([
-      { kind: 'claimed', id, takenOver: false },
-      { kind: 'pending', id, sameBody: true },
-      { kind: 'pending', id, sameBody: false },
-    ]);
-  });
+const storedNames = { reserved: 'reserved', accepted: 'seen', released: 'retryable' } as const;
 
-  it('in any order, by many at once, with their ends and what cleans up behind them, wait for nobody in vain', async () => {
-    const webhookIds = Array.from({ length: 60 }, (_, index) => `evt_${index}`);
-    const winners = new Map<string, number>();
-    const round = async () => {
-      // Each has run out at once, so that the next one changes the row.
-      const claims = shuffled(webhookIds).map((webhookId) => claim(webhookId, { windowSeconds: 0 }));
-      const outcomes = await claimKeys(pool, claims);
-      const won = claims.filter((_, index) => outcomes[index]?.kind === 'claimed');
-      for (const { webhookId } of won) winners.set(webhookId, (winners.get(webhookId) ?? 0) + 1);
-      await settleKeys(
-        pool,
-        shuffled(won).map((each) => ({ ...each, state: 'retryable' })),
+describe('the statement reserves a key as the domain does', () => {
+  it.each(reservationCases())('$title', async ({ held, ageMs, request, expected }) => {
+    if (held) {
+      await world.sql.query(
+        `insert into idempotency_keys
+           (project_id, webhook_id, webhook_log_id, payload_sha256, state, token, reserved_at, expires_at)
+         values ($1, 'evt_1', $2, $3, $4, $5, now() - $6 * interval '1 ms', now() + interval '1 hour')`,
+        [projectId, held.id, held.payloadSha256, storedNames[held.state], held.token, ageMs],
       );
+    }
+    const { state, id, payloadSha256 } = expected.held;
+    expect(await reserve(keyOf('evt_1', request))).toMatchObject({
+      held: { state, id, payloadSha256 },
+      isMine: expected.isMine,
+    });
+  });
+});
+
+describe('requests that are made together', () => {
+  it('each get their own answer, in the order asked', async () => {
+    const [accepted, released, atWork] = [keyOf('accepted'), keyOf('released'), keyOf('at work')];
+    await reserveKeys(pool, [accepted, released, atWork]);
+    await acceptKeys(pool, [accepted]);
+    await releaseKeys(pool, [released, { ...atWork, token: newId() }]);
+    const fresh = keyOf('fresh');
+    expect(
+      await reserveKeys(pool, [
+        keyOf('at work'),
+        fresh,
+        keyOf('accepted', { payloadSha256: otherBody }),
+        keyOf('released'),
+      ]),
+    ).toMatchObject([
+      { held: { state: 'reserved', id: atWork.id }, isMine: false },
+      { held: { state: 'reserved', id: fresh.id }, isMine: true },
+      { held: { state: 'accepted', id: accepted.id, payloadSha256: body }, isMine: false },
+      { held: { state: 'reserved', id: released.id }, isMine: true },
+    ]);
+  });
+
+  it('for one key give it to the first', async () => {
+    const requests = [keyOf('a'), keyOf('a'), keyOf('a', { payloadSha256: otherBody })];
+    const answers = await reserveKeys(pool, requests);
+    expect(answers.map(({ isMine }) => isMine)).toEqual([true, false, false]);
+    expect(new Set(answers.map(({ held }) => held.id))).toEqual(new Set([requests[0]?.id]));
+  });
+
+  it('in any order, by many at once, with their ends and the cleaning job, do not deadlock', async () => {
+    const webhookIds = Array.from({ length: 60 }, (_, index) => `evt_${index}`);
+    const winners = new Set<string>();
+    const round = async (index: number) => {
+      // Each expires at once, so that the next request changes the row.
+      const requests = shuffled(webhookIds).map((webhookId) => keyOf(webhookId, { windowSeconds: 0 }));
+      const answers = await reserveKeys(pool, requests);
+      const won = requests.filter((_, place) => answers[place]?.isMine);
+      for (const { webhookId } of won) winners.add(webhookId);
+      await (index % 2 ? acceptKeys : releaseKeys)(pool, shuffled(won));
     };
     for (let i = 0; i < 25; i += 1) {
-      await Promise.all([...Array.from({ length: 6 }, round), dropExpiredKeys(pool, 30)]);
+      await Promise.all([0, 1, 2, 3, 4, 5].map(round).concat(dropExpiredKeys(pool, 30).then(() => {})));
     }
     expect(winners.size).toBe(webhookIds.length);
+  });
+});
+
+describe('receivers of this version and of the one before, on one database', () => {
+  type Version = {
+    reserve: (request: KeyRequest) => Promise<{ kind: string; id: string }>;
+    accept: (request: KeyRequest) => Promise<void>;
+    release: (request: KeyRequest) => Promise<void>;
+  };
+  const thisVersion: Version = {
+    async reserve(request) {
+      const { held, isMine } = await reserve(request);
+      return { kind: isMine ? 'claimed' : held.state === 'accepted' ? 'seen' : 'pending', id: held.id };
+    },
+    accept: (request) => acceptKeys(pool, [request]),
+    release: (request) => releaseKeys(pool, [request]),
+  };
+  const versionBefore: Version = {
+    async reserve(request) {
+      const [answer] = await claimKeys(pool, [request]);
+      return { kind: answer!.kind, id: answer!.id };
+    },
+    accept: (request) => settleKeys(pool, [{ ...request, state: 'seen' }]),
+    release: (request) => settleKeys(pool, [{ ...request, state: 'retryable' }]),
+  };
+
+  it.each([
+    ['the version before reads what this version wrote', thisVersion, versionBefore],
+    ['this version reads what the version before wrote', versionBefore, thisVersion],
+  ])('%s', async (_title, writer, reader) => {
+    const accepted = keyOf('accepted');
+    await writer.reserve(accepted);
+    expect(await reader.reserve(keyOf('accepted'))).toEqual({ kind: 'pending', id: accepted.id });
+    await writer.accept(accepted);
+    expect(await reader.reserve(keyOf('accepted'))).toEqual({ kind: 'seen', id: accepted.id });
+
+    const released = keyOf('released');
+    await writer.reserve(released);
+    await writer.release(released);
+    const retry = keyOf('released');
+    expect(await reader.reserve(retry)).toEqual({ kind: 'claimed', id: released.id });
+    expect(await writer.reserve(keyOf('released'))).toEqual({ kind: 'pending', id: released.id });
+    await reader.accept({ ...retry, id: released.id });
+    expect(await writer.reserve(keyOf('released'))).toEqual({ kind: 'seen', id: released.id });
+  });
+});
+
+describe('what Postgres knows of an id, apart from the request at hand', () => {
+  it('is the reservation of another request, in each of its states', async () => {
+    const [reserved, accepted, released] = [keyOf('reserved'), keyOf('accepted'), keyOf('released')];
+    await reserveKeys(pool, [reserved, accepted, released]);
+    await acceptKeys(pool, [accepted]);
+    await releaseKeys(pool, [released]);
+    expect(
+      await findPriorWebhooks(pool, [
+        keyOf('reserved'),
+        keyOf('accepted'),
+        keyOf('released'),
+        reserved,
+        keyOf('unknown'),
+      ]),
+    ).toEqual([
+      { id: reserved.id, payloadSha256: body, state: 'reserved', isCarried: false },
+      { id: accepted.id, payloadSha256: body, state: 'accepted', isCarried: true },
+      { id: released.id, payloadSha256: body, state: 'released', isCarried: false },
+      null,
+      null,
+    ]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { appendAudit } from '../src/queries/append-audit.ts';
 import { readDeliveryHistories } from '../src/queries/delivery-attempts.ts';
-import { findOwedEndpoints, findPriorWebhooks } from '../src/queries/idempotency-keys.ts';
+import { findOwedEndpoints, findPriorWebhooks } from '../src/queries/prior-webhooks.ts';
 import { ensurePartition } from '../src/queries/partitions.ts';
 import { newId } from '@hqrelay/domain/ids';
 import { createWorld, type World } from '@hqrelay/testing/world';

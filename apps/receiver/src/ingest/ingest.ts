@@ -2,17 +2,16 @@ import { hash } from 'node:crypto';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { findCredentials } from '@hqrelay/domain/inbound/forwarded-credentials';
 import { keepHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
-import { owedEndpoints } from '@hqrelay/domain/inbound/owed-endpoints';
 import { eventTypeOf, identifyWebhook } from '@hqrelay/domain/inbound/webhook-identity';
 import type { ProjectLookup } from '@hqrelay/projects/project-directory';
-import { admitWebhook, type AdmitDeps, type Admitted } from '../reservation/admit.ts';
-import type { InboundRequest, IngestResult, VerifiedWebhook } from './inbound-request.ts';
+import { reserve, type Admitted, type ReserveDeps, type ReserveResult } from '../reservation/reserve.ts';
+import { idFor, type InboundRequest, type IngestResult, type VerifiedWebhook } from './inbound-request.ts';
 import { logRowOf, payloadRowOf } from './log-row.ts';
-import { makeDurable, type MakeDurableDeps } from './make-durable.ts';
-import { verify, type VerifyDeps } from './verify.ts';
+import { makeDurable, type DurableOutcome, type MakeDurableDeps } from './make-durable.ts';
+import { verify, type Verification, type VerifyDeps } from './verify.ts';
 
 export type IngestDeps = VerifyDeps &
-  AdmitDeps &
+  ReserveDeps &
   MakeDurableDeps & {
     findProject: (projectId: string, now: number) => ProjectLookup | Promise<ProjectLookup>;
     /** Writes a row that no answer waits for. */
@@ -21,130 +20,135 @@ export type IngestDeps = VerifyDeps &
     mayRecordRejection: (now: number) => boolean;
   };
 
-/** Steps 2 to 6 of the receiver in architecture.md. Never rejects for anything a sender or a store does. */
+/** Steps 2 to 7 of the receiver in architecture.md. Never rejects for anything a sender or a store does. */
 export async function ingest(deps: IngestDeps, request: InboundRequest): Promise<IngestResult> {
   const found = await deps.findProject(request.projectId, request.receivedAt);
-  if (found.kind === 'unavailable') {
-    return {
-      kind: 'unavailable',
-      code: 'project.unavailable',
-      message: 'The project cannot be looked up right now',
-    };
-  }
+  if (found.kind === 'unavailable') return projectUnavailable;
+
   const project = found.kind === 'found' && found.project.enabled ? found.project : null;
-  const payloadSha256 = hash('sha256', request.body);
+  const verification = verify(deps, project, request);
+  if (verification.kind === 'refused') return refuse(deps, request, verification);
 
-  const verdict = verify(deps, project, request);
-  if (verdict.kind !== 'verified') {
-    if (deps.mayRecordRejection(request.receivedAt)) {
-      const webhook = {
-        request,
-        webhookId: identityOf(request, payloadSha256),
-        eventType: null,
-        payloadSha256,
-      };
-      deps.recordLater({
-        kind: 'webhook',
-        log: { ...logRowOf(webhook, 'rejected'), reason: verdict.reason },
-        payload: null,
-      });
-    }
-    return verdict.answer;
+  const webhook = identify(deps, request, verification);
+  const reserved = await reserve(deps, keyRequestOf(webhook));
+  if (reserved.kind !== 'admitted') return answerUnadmitted(deps, webhook, reserved);
+
+  const outcome = await makeDurable(deps, webhook, reserved);
+  return outcome.kind === 'durable'
+    ? acceptWebhook(deps, webhook, reserved)
+    : releaseWebhook(deps, webhook, reserved, outcome);
+}
+
+const projectUnavailable: IngestResult = {
+  kind: 'unavailable',
+  code: 'project.unavailable',
+  message: 'The project cannot be looked up right now',
+};
+
+function refuse(
+  deps: IngestDeps,
+  request: InboundRequest,
+  { reason, answer }: Extract<Verification, { kind: 'refused' }>,
+): IngestResult {
+  if (deps.mayRecordRejection(request.receivedAt)) {
+    const payloadSha256 = hash('sha256', request.body);
+    const webhookId = identifyWebhook({ headers: request.headers, bodySha256Hex: payloadSha256 }).webhookId;
+    const log = logRowOf({ request, webhookId, eventType: null, payloadSha256 }, 'rejected');
+    deps.recordLater({ kind: 'webhook', log: { ...log, reason }, payload: null });
   }
+  return answer;
+}
 
-  const webhook: VerifiedWebhook = {
+function identify(
+  deps: IngestDeps,
+  request: InboundRequest,
+  { project, json }: Extract<Verification, { kind: 'verified' }>,
+): VerifiedWebhook {
+  const payloadSha256 = hash('sha256', request.body);
+  return {
     request,
-    project: verdict.project,
-    webhookId: identityOf(request, payloadSha256),
-    eventType: eventTypeOf({ headers: request.headers, json: verdict.json }),
+    project,
+    webhookId: identifyWebhook({ headers: request.headers, bodySha256Hex: payloadSha256 }).webhookId,
+    eventType: eventTypeOf({ headers: request.headers, json }),
     payloadSha256,
     headers: keepHeaders(request.rawHeaders),
-    credentials: findCredentials(
-      request.rawHeaders,
-      deps.secrets.ofProject(verdict.project, request.receivedAt),
-    ),
+    credentials: findCredentials(request.rawHeaders, deps.secrets.ofProject(project, request.receivedAt)),
   };
+}
 
-  const admission = await admitWebhook(deps, webhook);
-  switch (admission.kind) {
-    case 'seen':
-      return answerSeen(deps, webhook, admission);
+function keyRequestOf({ project, request, webhookId, payloadSha256 }: VerifiedWebhook) {
+  const { rateLimitPerMinute, idempotencyTtlSeconds, onConflict } = project;
+  return {
+    projectId: project.id,
+    webhookId,
+    id: idFor(request),
+    payloadSha256,
+    rateLimitPerMinute,
+    idempotencyTtlSeconds,
+    onConflict,
+  };
+}
+
+function answerUnadmitted(
+  deps: IngestDeps,
+  webhook: VerifiedWebhook,
+  reserved: Exclude<ReserveResult, Admitted>,
+): IngestResult {
+  switch (reserved.kind) {
+    case 'duplicate':
+      if (reserved.recordRow) recordOutcome(deps, webhook, 'duplicate', { duplicateOf: reserved.id });
+      return { kind: 'replayed', id: reserved.id };
+    case 'conflict':
+      if (reserved.recordRow) {
+        const log = logRowOf(webhook, 'conflict');
+        const facts = { reason: 'the same id came with another body', duplicateOf: reserved.id };
+        // Signed, and stored nowhere else: its bytes are kept.
+        deps.recordLater({ kind: 'webhook', log: { ...log, ...facts }, payload: payloadRowOf(webhook) });
+      }
+      return { kind: 'conflict', id: reserved.id };
     case 'rate_limited':
-      if (admission.logRow) recordOutcomeLater(deps, webhook, 'rate_limited', { reason: 'rate limit' });
-      return { kind: 'rate_limited', retryAfterMs: admission.retryAfterMs };
+      if (reserved.recordRow) recordOutcome(deps, webhook, 'rate_limited', { reason: 'rate limit' });
+      return { kind: 'rate_limited', retryAfterMs: reserved.retryAfterMs };
     case 'undecided':
-      recordOutcomeLater(deps, webhook, 'failed_to_queue', {
+      recordOutcome(deps, webhook, 'failed_to_queue', {
         reason: 'an earlier request with this id is still undecided',
-        duplicateOf: admission.id,
+        duplicateOf: reserved.id,
       });
       return {
         kind: 'unavailable',
         code: 'webhook.undecided',
-        message: 'An earlier request with this id is still being worked on',
+        message: 'An earlier request with this id is still at work',
       };
-    case 'admitted': {
-      const endpointIds = await endpointsOf(deps, webhook, admission);
-      const outcome = await makeDurable(deps, webhook, admission, endpointIds);
-      if (outcome.kind === 'durable') {
-        admission.settle('seen');
-        if (!admission.known) return { kind: 'queued', id: admission.id };
-        recordOutcomeLater(deps, webhook, 'duplicate', { duplicateOf: admission.id });
-        return { kind: 'replayed', id: admission.id };
-      }
-      admission.settle('failed');
-      recordOutcomeLater(deps, webhook, 'failed_to_queue', {
-        reason: outcome.reason,
-        duplicateOf: admission.id,
-      });
-      return {
-        kind: 'unavailable',
-        code: 'webhook.not_queued',
-        message: 'The webhook could not be made durable; send it again',
-      };
-    }
   }
 }
 
-/** Fixed when it was first accepted: what has been added or taken away since then is not the webhook's. */
-async function endpointsOf(
-  { postgresClaims }: IngestDeps,
-  { project, eventType }: VerifiedWebhook,
-  { id, copy }: Admitted,
-): Promise<string[]> {
-  const owed = copy && (await postgresClaims.findOwed(id));
-  return owed || owedEndpoints(project.endpoints, eventType);
+function acceptWebhook(deps: IngestDeps, webhook: VerifiedWebhook, admitted: Admitted): IngestResult {
+  admitted.accept();
+  if (!admitted.isReplay) return { kind: 'queued', id: admitted.id };
+  recordOutcome(deps, webhook, 'duplicate', { duplicateOf: admitted.id });
+  return { kind: 'replayed', id: admitted.id };
 }
 
-function answerSeen(
+function releaseWebhook(
   deps: IngestDeps,
   webhook: VerifiedWebhook,
-  seen: { id: string; sameBody: boolean; logRow: boolean },
+  admitted: Admitted,
+  { reason }: Extract<DurableOutcome, { kind: 'failed' }>,
 ): IngestResult {
-  if (seen.sameBody || webhook.project.onConflict === 'duplicate') {
-    if (seen.logRow) recordOutcomeLater(deps, webhook, 'duplicate', { duplicateOf: seen.id });
-    return { kind: 'replayed', id: seen.id };
-  }
-  if (seen.logRow) {
-    // Kept with its bytes: it was signed, so it says something, and nobody else has it.
-    const log = {
-      ...logRowOf(webhook, 'conflict'),
-      reason: 'the same id came with another body',
-      duplicateOf: seen.id,
-    };
-    deps.recordLater({ kind: 'webhook', log, payload: payloadRowOf(webhook) });
-  }
-  return { kind: 'conflict', id: seen.id };
+  admitted.release();
+  recordOutcome(deps, webhook, 'failed_to_queue', { reason, duplicateOf: admitted.id });
+  return {
+    kind: 'unavailable',
+    code: 'webhook.not_queued',
+    message: 'The webhook could not be made durable; send it again',
+  };
 }
 
-function recordOutcomeLater(
+function recordOutcome(
   deps: IngestDeps,
   webhook: VerifiedWebhook,
   status: 'duplicate' | 'rate_limited' | 'failed_to_queue',
   fields: { reason?: string; duplicateOf?: string },
 ): void {
   deps.recordLater({ kind: 'webhook', log: { ...logRowOf(webhook, status), ...fields }, payload: null });
-}
-
-function identityOf(request: InboundRequest, payloadSha256: string): string {
-  return identifyWebhook({ headers: request.headers, bodySha256Hex: payloadSha256 }).webhookId;
 }

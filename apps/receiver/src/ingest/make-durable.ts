@@ -1,11 +1,12 @@
 import type { AuditRecorder, RecordOutcome } from '@hqrelay/audit/audit-recorder';
+import type { AuditRow, OutboxRow } from '@hqrelay/db/queries/append-audit';
 import { insertOutbox } from '@hqrelay/db/queries/outbox';
-import type { OutboxRow } from '@hqrelay/db/queries/append-audit';
 import type { Postgres } from '@hqrelay/db/postgres';
+import { owedEndpoints } from '@hqrelay/domain/inbound/owed-endpoints';
 import { encodeMessage } from '@hqrelay/queue/messages';
 import type { Publisher, PublishResult } from '@hqrelay/queue/publisher';
 import { workExchange } from '@hqrelay/queue/topology';
-import type { Admitted } from '../reservation/admit.ts';
+import type { Admitted } from '../reservation/reserve.ts';
 import type { VerifiedWebhook } from './inbound-request.ts';
 import { logRowOf, payloadRowOf } from './log-row.ts';
 
@@ -13,73 +14,74 @@ export type MakeDurableDeps = {
   publisher: Publisher;
   recorder: AuditRecorder;
   postgres: Postgres;
+  /** What a webhook owes that was accepted before under this id; undefined when Postgres does not answer. Never rejects. */
+  findOwed: (id: string) => Promise<string[] | null | undefined>;
   onPublished: (result: PublishResult, durationMs: number) => void;
 };
 
 export type DurableOutcome = { kind: 'durable' } | { kind: 'failed'; reason: string };
 
+type Records = {
+  message: (mayBeDuplicate: boolean) => Buffer;
+  row: Extract<AuditRow, { kind: 'webhook' }>;
+  mayBeDuplicate: boolean;
+};
+
+const routingKey = 'hqrelay.webhooks';
 const outboxTimeoutMs = 600;
 
 /**
- * The message confirmed by the broker, or committed to the outbox; and its rows committed, or confirmed by the queue of
- * spilled ones. Durable is both.
+ * Step 5. Durable is both: a message that the broker confirmed or the outbox holds, and rows that Postgres committed or the
+ * queue of spilled rows holds.
  */
 export async function makeDurable(
   deps: MakeDurableDeps,
   webhook: VerifiedWebhook,
   admitted: Admitted,
-  endpointIds: string[],
 ): Promise<DurableOutcome> {
-  const { request, project, headers, credentials } = webhook;
-  const log = { ...logRowOf(webhook, 'queued'), id: admitted.id, endpointIds };
-  const payload = payloadRowOf(webhook);
-  const message = (copy: boolean) =>
-    encodeMessage({
-      envelope: {
-        v: 1,
-        id: admitted.id,
-        projectId: project.id,
-        eventType: webhook.eventType,
-        correlationId: request.correlationId,
-        endpointIds,
-        headers,
-        ...(credentials.length > 0 && { credentials }),
-        ...(copy && { copy }),
-      },
-      body: request.body,
-    });
-  // A copy always: it may be published more than once before a confirm comes.
-  const outboxRow = (): OutboxRow => ({
-    id: admitted.id,
-    exchange: workExchange,
-    routingKey: 'hqrelay.webhooks',
-    message: message(true),
-  });
-
-  if (!deps.publisher.health.isUp) {
-    const recorded = await deps.recorder.record({
+  const endpointIds = await endpointsOf(deps, webhook, admitted);
+  const records: Records = {
+    message: (mayBeDuplicate) => messageOf(webhook, admitted.id, endpointIds, mayBeDuplicate),
+    row: {
       kind: 'webhook',
-      log,
-      payload,
-      outbox: outboxRow(),
-    });
-    if (recorded === 'stored') return { kind: 'durable' };
-    // The broker may have come back, or Postgres gone, since it was asked: one try the other way round.
-    return confirmed(
-      await publish(deps, message(admitted.copy)),
-      await deps.recorder.record({ kind: 'webhook', log, payload }),
-    );
-  }
+      log: { ...logRowOf(webhook, 'queued'), id: admitted.id, endpointIds },
+      payload: payloadRowOf(webhook),
+    },
+    mayBeDuplicate: admitted.mayBeDuplicate,
+  };
+  return deps.publisher.health.isUp ? publishFirst(deps, records) : outboxFirst(deps, records);
+}
 
+/** A webhook owes what it owed when it was first accepted, whatever endpoints were added or removed since. */
+async function endpointsOf(
+  { findOwed }: MakeDurableDeps,
+  { project, eventType }: VerifiedWebhook,
+  { id, mayBeDuplicate }: Admitted,
+): Promise<string[]> {
+  const owed = mayBeDuplicate && (await findOwed(id));
+  return owed || owedEndpoints(project.endpoints, eventType);
+}
+
+async function publishFirst(deps: MakeDurableDeps, records: Records): Promise<DurableOutcome> {
   const [published, recorded] = await Promise.all([
-    publish(deps, message(admitted.copy)),
-    deps.recorder.record({ kind: 'webhook', log, payload }),
+    publish(deps, records.message(records.mayBeDuplicate)),
+    deps.recorder.record(records.row),
   ]);
   if (published.kind === 'confirmed' || recorded === 'unavailable') return confirmed(published, recorded);
-  const spilled = await storeInOutbox(deps, outboxRow());
-  return spilled
+  const stored = await deps.postgres.tryWithin(outboxTimeoutMs, (pool) =>
+    insertOutbox(pool, outboxRowOf(records)),
+  );
+  return stored
     ? { kind: 'durable' }
     : { kind: 'failed', reason: `RabbitMQ: ${published.reason}; outbox: unavailable` };
+}
+
+async function outboxFirst(deps: MakeDurableDeps, records: Records): Promise<DurableOutcome> {
+  const recorded = await deps.recorder.record({ ...records.row, outbox: outboxRowOf(records) });
+  if (recorded === 'stored') return { kind: 'durable' };
+  // The broker may be back, or Postgres unavailable, since the choice was made: one try the other way round.
+  const published = await publish(deps, records.message(records.mayBeDuplicate));
+  return confirmed(published, await deps.recorder.record(records.row));
 }
 
 function confirmed(published: PublishResult, recorded: RecordOutcome): DurableOutcome {
@@ -90,16 +92,34 @@ function confirmed(published: PublishResult, recorded: RecordOutcome): DurableOu
 
 async function publish(deps: MakeDurableDeps, body: Buffer): Promise<PublishResult> {
   const startedAt = performance.now();
-  const result = await deps.publisher.publish({
-    exchange: workExchange,
-    routingKey: 'hqrelay.webhooks',
-    body,
-  });
+  const result = await deps.publisher.publish({ exchange: workExchange, routingKey, body });
   deps.onPublished(result, performance.now() - startedAt);
   return result;
 }
 
-async function storeInOutbox(deps: MakeDurableDeps, row: OutboxRow): Promise<boolean> {
-  const stored = await deps.postgres.tryWithin(outboxTimeoutMs, (pool) => insertOutbox(pool, row));
-  return stored !== undefined;
+/** Marked as a possible duplicate: it may be published more than once before a confirm comes. */
+function outboxRowOf({ row, message }: Records): OutboxRow {
+  return { id: row.log.id, exchange: workExchange, routingKey, message: message(true) };
+}
+
+function messageOf(
+  { request, project, eventType, headers, credentials }: VerifiedWebhook,
+  id: string,
+  endpointIds: string[],
+  mayBeDuplicate: boolean,
+): Buffer {
+  return encodeMessage({
+    envelope: {
+      v: 1,
+      id,
+      projectId: project.id,
+      eventType,
+      correlationId: request.correlationId,
+      endpointIds,
+      headers,
+      ...(credentials.length > 0 && { credentials }),
+      ...(mayBeDuplicate && { copy: true }),
+    },
+    body: request.body,
+  });
 }

@@ -1,0 +1,29 @@
+import type { Postgres } from '@hqrelay/db/postgres';
+import { Batcher } from '@hqrelay/flow/batcher';
+import type pg from 'pg';
+
+const timeoutMs = 500;
+
+/**
+ * A query that requests share: those that arrive together go in one statement, up to 200. One statement for each would take
+ * up every connection at the load of an ordinary minute. Undefined when Postgres is unavailable or late.
+ */
+export function batchedQuery<Item, Outcome>(
+  postgres: Postgres,
+  query: (pool: pg.Pool, items: readonly Item[]) => Promise<readonly Outcome[]>,
+): (item: Item) => Promise<Outcome | undefined> {
+  const batcher = new Batcher<Item, Outcome | undefined>({
+    itemsMax: 200,
+    bytesMax: Number.POSITIVE_INFINITY,
+    batchesAtOnce: 2,
+    bytesWaitingMax: Number.POSITIVE_INFINITY,
+    bytesOf: () => 0,
+    run: async (items) => {
+      const ask = () => postgres.tryWithin(timeoutMs, (pool) => query(pool, items));
+      // The statement is sound: what Postgres refuses now (a deadlock) it may take a moment later.
+      const answer = await ask().catch(ask);
+      return answer?.value ?? items.map(() => undefined);
+    },
+  });
+  return (item) => batcher.add(item);
+}

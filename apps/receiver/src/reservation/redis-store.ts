@@ -1,0 +1,56 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { acceptKey, admit, releaseKey, uncount } from '@hqrelay/cache/admission';
+import type { Cache } from '@hqrelay/cache/client';
+import { needsLookUp, reservationMs, type PriorWebhook } from '@hqrelay/domain/inbound/reservation';
+import type { RedisTrust } from './redis-trust.ts';
+import type { KeyRequest, ReservationHandle, ReservationStore } from './reservation-store.ts';
+
+const retryMarkAfterMs = 250;
+
+export type RedisStoreDeps = {
+  cache: Cache;
+  trust: RedisTrust;
+  findPrior: (request: KeyRequest) => Promise<PriorWebhook | null>;
+};
+
+/** Reservations in Redis, under the rate limit. What Redis may have forgotten is looked up in Postgres. */
+export function createRedisStore({ cache, trust, findPrior }: RedisStoreDeps): ReservationStore {
+  return {
+    async reserve(request) {
+      await trust.report(request.projectId);
+      const admission = await admit(cache, request);
+      if (admission?.kind !== 'held') return admission;
+      const { held, isMine, tookOver, recordRow } = admission;
+      const memoryAgeMs = trust.isInDoubt() ? 0 : admission.memoryAgeMs;
+      const windowMs = request.idempotencyTtlSeconds * 1_000;
+      const prior =
+        isMine && needsLookUp({ tookOver, memoryAgeMs, windowMs }) ? await findPrior(request) : null;
+      return { kind: 'held', held, isMine, prior, recordRow, handle: handleOf(cache, request, held.id) };
+    },
+  };
+}
+
+function handleOf(cache: Cache, request: KeyRequest, reservedId: string): ReservationHandle {
+  return {
+    accept(as) {
+      void untilMarked(() => acceptKey(cache, { ...request, ...as }));
+      // The request turned out to be a duplicate, which does not count.
+      if (as.id !== reservedId) void uncount(cache, request).catch(() => {});
+    },
+    release() {
+      void untilMarked(() => releaseKey(cache, request));
+    },
+  };
+}
+
+/**
+ * Repeats a mark while Redis is unavailable, as long as a reservation lasts: until then the provider's retry would wait for
+ * an outcome in vain. After that the retry takes the reservation over, under the same id.
+ */
+async function untilMarked(mark: () => Promise<boolean>): Promise<void> {
+  const giveUpAt = performance.now() + reservationMs;
+  // An error that Redis answers would be the same again.
+  while (!(await mark().catch(() => true)) && performance.now() < giveUpAt) {
+    await wait(retryMarkAfterMs, undefined, { ref: false });
+  }
+}

@@ -1,0 +1,41 @@
+import type { PriorWebhook, Reservation } from '@hqrelay/domain/inbound/reservation';
+
+/** A verified request that asks for its webhook's key. */
+export type KeyRequest = {
+  projectId: string;
+  webhookId: string;
+  /** The id that the webhook gets when it is new. */
+  id: string;
+  payloadSha256: string;
+  /** Of one question to the stores. */
+  token: string;
+  /** Null is unlimited. */
+  rateLimitPerMinute: number | null;
+  idempotencyTtlSeconds: number;
+  onConflict: 'reject' | 'duplicate';
+};
+
+/** How a request ends its reservation. No answer waits for either, and neither rejects: a reservation that stays expires. */
+export type ReservationHandle = {
+  /** The webhook is durable under this id. */
+  accept: (as: { id: string; payloadSha256: string }) => void;
+  release: () => void;
+};
+
+export type StoreAnswer =
+  | {
+      kind: 'held';
+      held: Pick<Reservation, 'state' | 'id' | 'payloadSha256'>;
+      isMine: boolean;
+      /** Null also when Postgres had not to be asked, or did not answer. */
+      prior: PriorWebhook | null;
+      /** Whether a repeated answer gets its row. */
+      recordRow: boolean;
+      handle: ReservationHandle;
+    }
+  | { kind: 'rate_limited'; retryAfterMs: number; recordRow: boolean };
+
+export type ReservationStore = {
+  /** Undefined when the store is unavailable or late. The command may run all the same. */
+  reserve: (request: KeyRequest) => Promise<StoreAnswer | undefined>;
+};

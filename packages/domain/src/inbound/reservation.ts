@@ -1,0 +1,144 @@
+/**
+ * The life of an idempotency key, the same in every store. `reserved`: one request is making the webhook durable.
+ * `accepted`: the webhook is durable. `released`: the request could not make it durable, and the next one may.
+ *
+ *     (no key) ──reserve──▶ reserved ──accept──▶ accepted
+ *                            ▲    │
+ *                         reserve release
+ *                            │    ▼
+ *                           released          A reservation that is 10 s old counts as released: its receiver crashed.
+ *
+ * Redis (a Lua script) and Postgres (a statement) each apply `reserve` and `release` atomically on their own clock; tests
+ * hold both to the functions here.
+ */
+export type ReservationState = 'reserved' | 'accepted' | 'released';
+
+export type Reservation = {
+  state: ReservationState;
+  /** The id that the webhook has, or gets when it is accepted. */
+  id: string;
+  payloadSha256: string;
+  /** The request that reserved the key. */
+  token: string;
+  /** ms, on the store's clock. */
+  reservedAt: number;
+};
+
+export type ReservationRequest = Pick<Reservation, 'id' | 'payloadSha256' | 'token'>;
+
+/** How long a reservation protects a request. Longer than any request works; as long as a crash delays the retry. */
+export const reservationMs = 10_000;
+
+export type Reserved = {
+  held: Reservation;
+  /** The key is reserved by this very request. */
+  isMine: boolean;
+  /** Another request had reserved the key before and left it unaccepted. */
+  tookOver: boolean;
+};
+
+/** Reserves a key unless another request has accepted it or is at work. The webhook keeps its id over a takeover. */
+export function reserve(held: Reservation | null, request: ReservationRequest, now: number): Reserved {
+  if (held?.state === 'reserved' && held.token === request.token)
+    return { held, isMine: true, tookOver: false };
+  const isFree =
+    !held ||
+    held.state === 'released' ||
+    (held.state === 'reserved' && now - held.reservedAt >= reservationMs);
+  if (!isFree) return { held, isMine: false, tookOver: false };
+  const { payloadSha256, token } = request;
+  const id = held?.payloadSha256 === payloadSha256 ? held.id : request.id;
+  return {
+    held: { state: 'reserved', id, payloadSha256, token, reservedAt: now },
+    isMine: true,
+    tookOver: held !== null,
+  };
+}
+
+/** Every request that accepts a key within a window has the same id, so accepting needs no condition. */
+export function accept(request: ReservationRequest, now: number): Reservation {
+  return { ...request, state: 'accepted', reservedAt: now };
+}
+
+/** Releases a key that this request has reserved; a command that runs late leaves another request's key alone. */
+export function release(held: Reservation | null, token: string): Reservation | null {
+  return held?.state === 'reserved' && held.token === token ? { ...held, state: 'released' } : held;
+}
+
+/** What Postgres knows of a webhook's id apart from the reservation at hand. */
+export type PriorWebhook = {
+  id: string;
+  payloadSha256: string;
+  /** `accepted`: the webhook has its row, or was accepted without Redis. Else another request's reservation in Postgres. */
+  state: ReservationState;
+  /** An attempt, a row of the outbox or a held delivery proves that a message carries the webhook. */
+  isCarried: boolean;
+};
+
+/** Whether a request that has reserved a key must also ask Postgres for a prior webhook. */
+export function needsLookUp(input: {
+  tookOver: boolean;
+  /** How long the store has remembered every id of the project; infinite for a store that forgets nothing. */
+  memoryAgeMs: number;
+  windowMs: number;
+}): boolean {
+  return input.tookOver || input.memoryAgeMs < input.windowMs;
+}
+
+export type Decision = {
+  /** What becomes of this request's own reservation at once: `keep` until the webhook is durable, or not. */
+  own: 'keep' | 'accept' | 'release';
+  /** Of the webhook that the key stands for. */
+  id: string;
+  payloadSha256: string;
+} & (
+  | {
+      /** Make the webhook durable under `id`. */
+      kind: 'admit';
+      /** It was accepted before: the answer says so. */
+      isReplay: boolean;
+    }
+  | { kind: 'duplicate' | 'conflict' }
+  | {
+      /** Another request is at work: its outcome decides. */
+      kind: 'wait';
+      /** From here on the request has the other's id, also when the store that knew it becomes unavailable. */
+      keepsId: boolean;
+    }
+);
+
+/** Decides what a request is, by the key's reservation and by what Postgres knows where it had to be asked. */
+export function decide(
+  request: { payloadSha256: string; onConflict: 'reject' | 'duplicate' },
+  { held, isMine }: Pick<Reserved, 'isMine'> & { held: Omit<Reservation, 'token' | 'reservedAt'> },
+  prior: PriorWebhook | null,
+): Decision {
+  const isSame = (payloadSha256: string) => payloadSha256 === request.payloadSha256;
+  const repeat = (payloadSha256: string) =>
+    isSame(payloadSha256) || request.onConflict === 'duplicate' ? 'duplicate' : 'conflict';
+  if (!isMine) {
+    const { id, payloadSha256 } = held;
+    return held.state === 'accepted'
+      ? { kind: repeat(payloadSha256), own: 'keep', id, payloadSha256 }
+      : { kind: 'wait', own: 'keep', id, payloadSha256, keepsId: isSame(payloadSha256) };
+  }
+  // A released prior was never accepted: with other bytes it is another webhook.
+  if (!prior || (prior.state === 'released' && !isSame(prior.payloadSha256))) {
+    return { kind: 'admit', own: 'keep', id: held.id, payloadSha256: held.payloadSha256, isReplay: false };
+  }
+  const { id, payloadSha256, state, isCarried } = prior;
+  if (state === 'reserved') {
+    return { kind: 'wait', own: 'release', id, payloadSha256, keepsId: isSame(payloadSha256) };
+  }
+  if (state === 'accepted' && isCarried) {
+    return { kind: repeat(payloadSha256), own: 'accept', id, payloadSha256 };
+  }
+  // Perhaps no message carries it. Its own bytes make it durable again under its id; other bytes cannot.
+  if (isSame(payloadSha256)) {
+    const isReplay = state === 'accepted' && id !== held.id;
+    return { kind: 'admit', own: 'keep', id, payloadSha256, isReplay };
+  }
+  return request.onConflict === 'duplicate'
+    ? { kind: 'wait', own: 'release', id, payloadSha256, keepsId: false }
+    : { kind: 'conflict', own: 'release', id, payloadSha256 };
+}
