@@ -6,7 +6,14 @@ import type { RunningServer } from '@hqrelay/services/running-server';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { admit, distrustMemory, markFailed, markSeen, rememberFromBirth } from '../src/admission.ts';
+import {
+  acceptKey,
+  admit,
+  distrustMemory,
+  releaseKey,
+  rememberFromBirth,
+  uncount,
+} from '../src/admission.ts';
 import { Cache } from '../src/client.ts';
 import { connectRedis } from '../src/connect-redis.ts';
 import { evictionWarning } from '../src/eviction-warning.ts';
@@ -176,11 +183,12 @@ it('an ACL user with the rights that docs/operations.md names can do everything'
     await leaveLiveWorkers(limited.redis, 'one');
     const claim = { projectId, webhookId: 'w', id: newId(), payloadSha256: '', token: newId() };
     const limits = { rateLimitPerMinute: 1, idempotencyTtlSeconds: 60 };
-    expect(await admit(limited, { ...claim, ...limits })).toMatchObject({ kind: 'admitted' });
-    expect(await markSeen(limited, { ...claim, ...limits })).toBe(true);
-    expect(await admit(limited, { ...claim, ...limits })).toMatchObject({ kind: 'seen' });
-    expect(await markFailed(limited, claim)).toBe(true);
-    expect(await distrustMemory(limited, projectId)).toBe(true);
+    expect(await admit(limited, { ...claim, ...limits })).toMatchObject({ isMine: true });
+    expect(await acceptKey(limited, { ...claim, ...limits })).toBe(true);
+    expect(await admit(limited, { ...claim, ...limits })).toMatchObject({ held: { state: 'accepted' } });
+    expect(await releaseKey(limited, claim)).toBe(true);
+    await uncount(limited, claim);
+    await distrustMemory(limited.redis, projectId);
     expect(await evictionWarning(limited.redis)).toBeUndefined();
     expect(refused).toEqual([]);
   } finally {
