@@ -1,10 +1,11 @@
 import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
 import { clusterRefusal } from '@hqrelay/cache/cluster-refusal';
 import { evictionWarning } from '@hqrelay/cache/eviction-warning';
-import { followProjectChanges } from '@hqrelay/cache/project-config';
+import { ConfigCache, followProjectChanges } from '@hqrelay/cache/project-config';
 import { clockWarning, measureClockOffset } from '@hqrelay/db/queries/clock-offset';
 import { projectsWithKeys } from '@hqrelay/db/queries/idempotency-keys';
 import { findOwedEndpoints } from '@hqrelay/db/queries/prior-webhooks';
+import { configMacKeys } from '@hqrelay/domain/secrets/config-mac';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import { ProjectDirectory } from '@hqrelay/projects/project-directory';
@@ -65,7 +66,13 @@ export function createReceiver(
   const trust = new RedisTrust(stores.cache);
 
   const { cache, postgres } = stores;
-  const directory = new ProjectDirectory({ cache, postgres, ttlSeconds: config.configCacheTtlSeconds });
+  const configs = new ConfigCache({
+    cache,
+    keys: configMacKeys(parseSecretKeys(config.secretsKey)),
+    ttlSeconds: config.configCacheTtlSeconds,
+    onUntrusted: (projectId) => logger.warn({ projectId }, 'config_cache.untrusted_entry'),
+  });
+  const directory = new ProjectDirectory({ configs, postgres });
   const lastSeen = new LastSeenTimes(postgres);
   const deps = createIngestDeps(config, { ...stores, trust, directory, lastSeen, report, logger });
   const storeChecks = new StoreChecks({ checks: checksOf(stores, config), logger, refuse });

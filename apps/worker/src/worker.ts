@@ -1,10 +1,11 @@
 import { clusterRefusal } from '@hqrelay/cache/cluster-refusal';
 import { evictionWarning } from '@hqrelay/cache/eviction-warning';
 import { leaveLiveWorkers } from '@hqrelay/cache/live-workers';
-import { followProjectChanges } from '@hqrelay/cache/project-config';
+import { ConfigCache, followProjectChanges } from '@hqrelay/cache/project-config';
 import { clockWarning, measureClockOffset } from '@hqrelay/db/queries/clock-offset';
 import { newId } from '@hqrelay/domain/ids';
 import { parsePolicy } from '@hqrelay/domain/network/network-policy';
+import { configMacKeys } from '@hqrelay/domain/secrets/config-mac';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { createResolveHost } from '@hqrelay/outbound/names/resolve-host';
 import { createSender } from '@hqrelay/outbound/send-request';
@@ -59,7 +60,13 @@ export function createWorker(config: WorkerConfig, options: WorkerOptions) {
   const { logger, registry, now, random } = options;
   const stores = createStores(config, options);
   const { postgres, cache, publisher, recorder } = stores;
-  const directory = new ProjectDirectory({ cache, postgres, ttlSeconds: config.configCacheTtlSeconds });
+  const configs = new ConfigCache({
+    cache,
+    keys: configMacKeys(parseSecretKeys(config.secretsKey)),
+    ttlSeconds: config.configCacheTtlSeconds,
+    onUntrusted: (projectId) => logger.warn({ projectId }, 'config_cache.untrusted_entry'),
+  });
+  const directory = new ProjectDirectory({ configs, postgres });
   const fleet: Fleet = { workerId: newId(), size: 1 };
   const gate = createGate(stores, options, fleet);
   const liveFirst = new LiveFirst(now);

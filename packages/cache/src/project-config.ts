@@ -1,4 +1,5 @@
 import { projectConfig, type ProjectConfig } from '@hqrelay/domain/project-config';
+import { isAuthentic, signContent, type ConfigMacKeys } from '@hqrelay/domain/secrets/config-mac';
 import type { Redis } from 'ioredis';
 import type { Cache } from './client.ts';
 
@@ -6,42 +7,99 @@ const channel = 'hqrelay:projectConfig:changed';
 
 const key = (projectId: string): string => `hqrelay:projectConfig:{${projectId}}`;
 
-// A reader that was slow must not put back what it read before a change: a lower version never replaces a higher one, and
-// where a change was announced nothing is put for longer than any reader takes.
+/**
+ * Stands in place of an entry after a change, for longer than any reader takes: a reader that is slow must not write back
+ * what it read before the change. For the same reason a lower version never replaces a higher one.
+ */
 const changed = 'changed';
 const changedForSeconds = 10;
 
+// A value is: version, expiry in ms since epoch, MAC, configuration as JSON.
+const value = /^(?<version>\d{1,15}) (?<expiresAt>\d{1,15}) (?<mac>[\w-]{43}) (?<content>\{.*\})$/s;
+
+// ARGV: version, value, TTL in seconds, the untrusted value that it replaces or ''.
 const storeIfNewer = `
 local held = redis.call('GET', KEYS[1])
-if held then
+if held and held ~= ARGV[4] then
   if held == '${changed}' then return 0 end
   local version = tonumber(string.match(held, '^(%d+) '))
   if version and version > tonumber(ARGV[1]) then return 0 end
 end
-redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2], 'EX', ARGV[3])
+redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
 return 1`;
 
-/** The cached config; null when Redis has none, undefined when it did not answer. An entry that cannot be read counts as none. */
-export async function readCachedConfig(
-  cache: Cache,
-  projectId: string,
-): Promise<ProjectConfig | null | undefined> {
-  const answer = await cache.tryCommand((redis) => redis.get(key(projectId)));
-  if (!answer) return undefined;
-  const text = answer.value;
-  if (text === null || text === changed) return null;
-  try {
-    const parsed = projectConfig.safeParse(JSON.parse(text.slice(text.indexOf(' ') + 1)));
-    return parsed.success ? parsed.data : null;
-  } catch {
-    return null;
-  }
-}
+const reportAgainAfterMs = 60_000;
 
-export async function cacheConfig(cache: Cache, config: ProjectConfig, ttlSeconds: number): Promise<void> {
-  await cache.tryCommand((redis) =>
-    redis.eval(storeIfNewer, 1, key(config.id), config.version, JSON.stringify(config), ttlSeconds),
-  );
+export type ConfigCacheOptions = {
+  cache: Cache;
+  keys: ConfigMacKeys;
+  ttlSeconds: number;
+  /** Called when an entry is not one of ours, once a minute. */
+  onUntrusted: (projectId: string) => void;
+};
+
+export type CachedConfig =
+  | { kind: 'found'; config: ProjectConfig }
+  /** `untrusted`: the value that stands there without a right MAC, which `write` may replace whatever its version. */
+  | { kind: 'absent'; untrusted?: string }
+  | { kind: 'unavailable' };
+
+/**
+ * Configuration of projects in Redis. It says who may sign and where webhooks go, so each entry carries a MAC that Redis
+ * cannot make, over the project, the version, the expiry and the content. An entry without a right MAC counts as absent.
+ */
+export class ConfigCache {
+  readonly #options: ConfigCacheOptions;
+  #reportedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ConfigCacheOptions) {
+    this.#options = options;
+  }
+
+  /** `now` in ms since epoch. */
+  async read(projectId: string, now: number): Promise<CachedConfig> {
+    const { cache } = this.#options;
+    const answer = await cache.tryCommand((redis) => redis.get(key(projectId))).catch(() => undefined);
+    if (!answer) return { kind: 'unavailable' };
+    const text = answer.value;
+    if (text === null || text === changed) return { kind: 'absent' };
+    const entry = this.#verified(projectId, text);
+    if (!entry) {
+      this.#report(projectId);
+      return { kind: 'absent', untrusted: text };
+    }
+    if (entry.expiresAt <= now) return { kind: 'absent' };
+    const parsed = projectConfig.safeParse(JSON.parse(entry.content));
+    return parsed.success ? { kind: 'found', config: parsed.data } : { kind: 'absent' };
+  }
+
+  /** Does nothing while Redis is unavailable, or has a newer entry. */
+  async write(config: ProjectConfig, now: number, untrusted = ''): Promise<void> {
+    const { cache, keys, ttlSeconds } = this.#options;
+    const { id: projectId, version } = config;
+    const expiresAt = Math.ceil(now) + ttlSeconds * 1_000;
+    const content = JSON.stringify(config);
+    const mac = signContent(keys, { projectId, version, expiresAt, content });
+    const text = `${version} ${expiresAt} ${mac} ${content}`;
+    await cache
+      .tryCommand((redis) =>
+        redis.eval(storeIfNewer, 1, key(projectId), version, text, ttlSeconds, untrusted),
+      )
+      .catch(() => undefined);
+  }
+
+  #verified(projectId: string, text: string): { expiresAt: number; content: string } | undefined {
+    const { version, expiresAt, mac = '', content = '' } = value.exec(text)?.groups ?? {};
+    const cached = { projectId, version: Number(version), expiresAt: Number(expiresAt), content };
+    return isAuthentic(this.#options.keys, cached, mac) ? cached : undefined;
+  }
+
+  #report(projectId: string): void {
+    const now = performance.now();
+    if (now - this.#reportedAt < reportAgainAfterMs) return;
+    this.#reportedAt = now;
+    this.#options.onUntrusted(projectId);
+  }
 }
 
 /**
@@ -54,8 +112,8 @@ export async function announceProjectChange(redis: Redis, projectId: string): Pr
 }
 
 /**
- * Calls `onChange` for every announced project, and with null whenever announcements may have been missed (at every
- * (re)connection). `subscriber` must be a connection of its own.
+ * Calls `onChange` for every announced project, and with null whenever announcements may have been missed, which is at every
+ * connection. `subscriber` must be a connection of its own.
  */
 export function followProjectChanges(subscriber: Redis, onChange: (projectId: string | null) => void): void {
   subscriber.on('ready', () => {

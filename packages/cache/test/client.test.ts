@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { configMacKeys } from '@hqrelay/domain/secrets/config-mac';
+import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { newId } from '@hqrelay/domain/ids';
 import type { StoreState } from '@hqrelay/flow/store-health';
 import type { RunningServer } from '@hqrelay/services/running-server';
@@ -18,7 +20,7 @@ import { Cache } from '../src/client.ts';
 import { connectRedis } from '../src/connect-redis.ts';
 import { evictionWarning } from '../src/eviction-warning.ts';
 import { countLiveWorkers, leaveLiveWorkers } from '../src/live-workers.ts';
-import { announceProjectChange, followProjectChanges, readCachedConfig } from '../src/project-config.ts';
+import { announceProjectChange, ConfigCache, followProjectChanges } from '../src/project-config.ts';
 import { runScript, script } from '../src/script.ts';
 
 let world: World;
@@ -178,7 +180,9 @@ it('an ACL user with the rights that docs/operations.md names can do everything'
     await announceProjectChange(limited.redis, projectId);
     await waitFor('the announcement', () => announced.includes(projectId));
     await rememberFromBirth(limited.redis, projectId);
-    expect(await readCachedConfig(limited, projectId)).toBeNull();
+    const keys = configMacKeys(parseSecretKeys(world.secretsKey));
+    const configs = new ConfigCache({ cache: limited, keys, ttlSeconds: 60, onUntrusted: () => {} });
+    expect(await configs.read(projectId, 0)).toEqual({ kind: 'absent' });
     expect(await countLiveWorkers(limited.redis, { workerId: 'one', withinMs: 1_000 })).toBe(1);
     await leaveLiveWorkers(limited.redis, 'one');
     const claim = { projectId, webhookId: 'w', id: newId(), payloadSha256: '', token: newId() };

@@ -1,5 +1,4 @@
-import type { Cache } from '@hqrelay/cache/client';
-import { cacheConfig, readCachedConfig } from '@hqrelay/cache/project-config';
+import type { ConfigCache } from '@hqrelay/cache/project-config';
 import type { Postgres } from '@hqrelay/db/postgres';
 import { readProjectConfig } from '@hqrelay/db/queries/project-config';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
@@ -7,10 +6,10 @@ import type { ProjectConfig } from '@hqrelay/domain/project-config';
 export type ProjectLookup =
   | { kind: 'found'; project: ProjectConfig }
   | { kind: 'unknown' }
-  /** No store answers and nothing is known from before. */
+  /** No store answers, and this process has no earlier answer. */
   | { kind: 'unavailable' };
 
-export type ProjectDirectoryOptions = { cache: Cache; postgres: Postgres; ttlSeconds: number };
+export type ProjectDirectoryOptions = { configs: ConfigCache; postgres: Postgres };
 
 type Entry = { project: ProjectConfig | null; loadedAt: number; fresh: boolean };
 
@@ -20,8 +19,8 @@ const entriesMax = 10_000;
 const postgresTimeoutMs = 600;
 
 /**
- * Projects as the process knows them: its own memory for seconds, then Redis, then Postgres. When no store answers, what
- * was last known serves on for an hour. The least recently loaded entries leave first.
+ * Looks projects up: for five seconds in the memory of this process, then in Redis, then in Postgres. While no store
+ * answers, the last answer serves for an hour. The least recently loaded entries leave first.
  */
 export class ProjectDirectory {
   readonly #options: ProjectDirectoryOptions;
@@ -40,9 +39,9 @@ export class ProjectDirectory {
     return loading;
   }
 
-  /** A change was announced; null when announcements may have been missed. What is held serves only if no store answers. */
+  /** After an announced change; null when announcements may have been missed. The entry then serves only if no store answers. */
   forget(projectId: string | null): void {
-    // A load that began before the change may carry what was before it.
+    // A load that began before the change may return the state before it.
     if (projectId === null) {
       for (const entry of this.#entries.values()) entry.fresh = false;
       this.#loading.clear();
@@ -63,17 +62,21 @@ export class ProjectDirectory {
   }
 
   async #load(projectId: string, now: number, isCurrent: () => boolean): Promise<ProjectLookup> {
-    const { cache, postgres, ttlSeconds } = this.#options;
-    const cached = await readCachedConfig(cache, projectId).catch(() => undefined);
-    if (cached) return isCurrent() ? this.#keep(projectId, cached, now) : lookupOf(cached);
+    const { configs, postgres } = this.#options;
+    const cached = await configs.read(projectId, now);
+    if (cached.kind === 'found') {
+      return isCurrent() ? this.#keep(projectId, cached.config, now) : lookupOf(cached.config);
+    }
     const answer = await postgres.tryWithin(postgresTimeoutMs, (pool) => readProjectConfig(pool, projectId));
     if (answer) {
       if (!isCurrent()) return lookupOf(answer.value);
-      if (answer.value) void cacheConfig(cache, answer.value, ttlSeconds).catch(() => {});
+      if (answer.value && cached.kind === 'absent') {
+        void configs.write(answer.value, now, cached.untrusted);
+      }
       return this.#keep(projectId, answer.value, now);
     }
-    const known = this.#entries.get(projectId);
-    return known && now - known.loadedAt < lastKnownForMs ? lookupOf(known.project) : { kind: 'unavailable' };
+    const last = this.#entries.get(projectId);
+    return last && now - last.loadedAt < lastKnownForMs ? lookupOf(last.project) : { kind: 'unavailable' };
   }
 
   #keep(projectId: string, project: ProjectConfig | null, now: number): ProjectLookup {

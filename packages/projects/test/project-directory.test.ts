@@ -1,7 +1,9 @@
 import { Cache } from '@hqrelay/cache/client';
-import { announceProjectChange, readCachedConfig } from '@hqrelay/cache/project-config';
+import { announceProjectChange, ConfigCache } from '@hqrelay/cache/project-config';
 import { Postgres } from '@hqrelay/db/postgres';
 import { newId } from '@hqrelay/domain/ids';
+import { configMacKeys } from '@hqrelay/domain/secrets/config-mac';
+import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { seedProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
@@ -9,13 +11,13 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { ProjectDirectory } from '../src/project-directory.ts';
 
-/** A Postgres whose answers can be held back after it has given them, and which can be gone. */
+/** A Postgres whose answers a test can delay after they were read, and which a test can make unavailable. */
 class HeldPostgres extends Postgres {
   reads = 0;
-  isGone = false;
+  isUnavailable = false;
   #gate: Promise<void> = Promise.resolve();
 
-  /** Returns what lets the answers go. */
+  /** Delays every answer until the returned function is called. */
   hold(): () => void {
     let release = () => {};
     this.#gate = new Promise((resolve) => (release = resolve));
@@ -23,7 +25,7 @@ class HeldPostgres extends Postgres {
   }
 
   override async tryWithin<T>(timeoutMs: number, query: (pool: pg.Pool) => Promise<T>) {
-    if (this.isGone) return undefined;
+    if (this.isUnavailable) return undefined;
     const answer = await super.tryWithin(timeoutMs, query);
     this.reads += 1;
     await this.#gate;
@@ -34,6 +36,7 @@ class HeldPostgres extends Postgres {
 let world: World;
 let postgres: HeldPostgres;
 let cache: Cache;
+let configs: ConfigCache;
 let directory: ProjectDirectory;
 const redis = () => cache.redis;
 
@@ -53,7 +56,13 @@ beforeEach(async () => {
   cache = new Cache({ url: world.redisUrl, name: 'test', onChange: () => {} });
   cache.start();
   await waitFor('Redis', () => cache.health.isUp);
-  directory = new ProjectDirectory({ cache, postgres, ttlSeconds: 300 });
+  configs = new ConfigCache({
+    cache,
+    keys: configMacKeys(parseSecretKeys(world.secretsKey)),
+    ttlSeconds: 300,
+    onUntrusted: () => {},
+  });
+  directory = new ProjectDirectory({ configs, postgres });
 });
 
 afterEach(async () => {
@@ -61,7 +70,7 @@ afterEach(async () => {
 });
 
 describe('a project', () => {
-  it('is read once for all who ask at once, and then known for five seconds', async () => {
+  it('is read once for simultaneous lookups, and then served from memory for five seconds', async () => {
     const { id } = await seedProject(world);
     const lookups = await Promise.all([
       directory.find(id, 0),
@@ -73,16 +82,16 @@ describe('a project', () => {
     expect(postgres.reads).toBe(1);
   });
 
-  it('is read from Redis where another process has put it', async () => {
+  it('is read from Redis when another process has cached it', async () => {
     const { id } = await seedProject(world);
     await directory.find(id, 0);
-    await waitFor('Redis to have it', () => readCachedConfig(cache, id));
-    const other = new ProjectDirectory({ cache, postgres, ttlSeconds: 300 });
+    await waitFor('Redis to have it', async () => (await configs.read(id, 0)).kind === 'found');
+    const other = new ProjectDirectory({ configs, postgres });
     expect((await other.find(id, 0)).kind).toBe('found');
     expect(postgres.reads).toBe(1);
   });
 
-  it('that does not exist is unknown, until its change is announced', async () => {
+  it('that does not exist stays unknown until a change is announced', async () => {
     const id = newId();
     expect(await directory.find(id, 0)).toEqual({ kind: 'unknown' });
     expect(await directory.find(id, 1)).toEqual({ kind: 'unknown' });
@@ -92,10 +101,10 @@ describe('a project', () => {
     expect(postgres.reads).toBe(2);
   });
 
-  it('serves on for an hour as it was last known when no store answers, and not longer', async () => {
+  it('is served from memory for an hour, and not longer, while no store answers', async () => {
     const { id } = await seedProject(world);
     await directory.find(id, 0);
-    postgres.isGone = true;
+    postgres.isUnavailable = true;
     await cache.close();
     expect((await directory.find(id, 3_599_000)).kind).toBe('found');
     directory.forget(null);
@@ -103,26 +112,31 @@ describe('a project', () => {
     expect(await directory.find(id, 3_600_001)).toEqual({ kind: 'unavailable' });
   });
 
-  it('that nobody has asked for before is unavailable when no store answers', async () => {
+  it('that was never looked up is unavailable while no store answers', async () => {
     const { id } = await seedProject(world);
-    postgres.isGone = true;
+    postgres.isUnavailable = true;
     await cache.close();
     expect(await directory.find(id, 0)).toEqual({ kind: 'unavailable' });
   });
 
-  it('whose entry in Redis cannot be read is read from Postgres', async () => {
+  it('whose entry in Redis is forged is read from Postgres, and the entry is overwritten', async () => {
     const { id } = await seedProject(world);
-    await redis().set(`hqrelay:projectConfig:{${id}}`, '7 {"version":');
-    expect((await directory.find(id, 0)).kind).toBe('found');
-    expect(postgres.reads).toBe(1);
+    await directory.find(id, 0);
+    const key = `hqrelay:projectConfig:{${id}}`;
+    const text = await waitFor('Redis to have it', () => redis().get(key));
+    await redis().set(key, text.replace(/^\d+/, '999999999').replace('"enabled":true', '"enabled":false'));
+    const other = new ProjectDirectory({ configs, postgres });
+    expect(await other.find(id, 0)).toMatchObject({ kind: 'found', project: { enabled: true } });
+    expect(postgres.reads).toBe(2);
+    await waitFor('Redis to have it', async () => (await configs.read(id, 0)).kind === 'found');
   });
 });
 
 describe('a change that is announced while the project is being read', () => {
   it.each([
-    ['itself', (id: string) => id],
-    ['perhaps, because announcements may have been missed', () => null],
-  ])('%s, leaves nothing of before in memory', async (_name, announced) => {
+    ['by its id', (id: string) => id],
+    ['as an announcement that may have been missed', () => null],
+  ])('%s leaves no older state in memory', async (_name, announced) => {
     const { id } = await seedProject(world);
     const release = postgres.hold();
     const slow = directory.find(id, 0);
@@ -135,7 +149,7 @@ describe('a change that is announced while the project is being read', () => {
     expect(await directory.find(id, 2)).toMatchObject({ kind: 'found', project: { enabled: false } });
   });
 
-  it('leaves nothing of before in Redis, where the reader has not heard of it yet', async () => {
+  it('leaves no older state in Redis although the reader has not received the announcement yet', async () => {
     const { id } = await seedProject(world);
     const release = postgres.hold();
     const slow = directory.find(id, 0);
@@ -145,11 +159,11 @@ describe('a change that is announced while the project is being read', () => {
     await slow;
     await redis().ping();
 
-    const other = new ProjectDirectory({ cache, postgres, ttlSeconds: 300 });
+    const other = new ProjectDirectory({ configs, postgres });
     expect(await other.find(id, 0)).toMatchObject({ kind: 'found', project: { enabled: false } });
   });
 
-  it('does not undo what a later reader has read', async () => {
+  it('does not overwrite the result of a later reader', async () => {
     const { id } = await seedProject(world);
     const release = postgres.hold();
     const slow = directory.find(id, 0);
