@@ -72,6 +72,26 @@ it('fails when the endpoint refuses the ping, and quotes its answer', async () =
   );
 });
 
+it.each([['--json'], []])(
+  'shows no credential that the endpoint repeats in its answer, with the options %j',
+  async (...options) => {
+    endpoint.answerWith(({ headers }) => ({ statusCode: 401, body: JSON.stringify(headers) }));
+    const { endpointId } = await world.addEndpoint(
+      projectId,
+      `${endpoint.url}?token=url-token-1`,
+      '--header',
+      'X-Key: key-of-the-endpoint',
+    );
+    const outcome = await world.run('endpoint', 'test', endpointId, ...options);
+    const shown = outcome.stdout + outcome.stderr;
+    expect(shown).toContain('x-key');
+    expect(endpoint.requests.at(-1)?.headers['x-key']).toBe('key-of-the-endpoint');
+    expect(shown).not.toContain('key-of-the-endpoint');
+    expect(shown).not.toContain('url-token-1');
+    expect(shown).not.toContain(String(endpoint.requests.at(-1)?.headers['webhook-signature']).slice(3));
+  },
+);
+
 it('names the phase in which an endpoint failed: no answer in time', async () => {
   endpoint.answerWith({ instead: 'hang' });
   const { endpointId } = await world.addEndpoint(projectId, endpoint.url, '--timeout', '1s');

@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ExchangePhase, HttpExchange } from '@hqrelay/domain/delivery/attempt-outcome';
+import {
+  bodyHeadBytesMax,
+  type ExchangePhase,
+  type HttpExchange,
+} from '@hqrelay/domain/delivery/attempt-outcome';
 import type { Dispatcher } from 'undici';
 import type { Connection } from './connection.ts';
 import type { Lease } from './connection-pools.ts';
 import { ConnectError } from './open-socket.ts';
 
-/** What is kept of a response's body, for the audit row. */
-const bodyHeadBytesMax = 4_096;
 /** What is read past that and thrown away, so that the connection can carry the next request. */
 const bodyExcessBytesMax = 65_536;
 

@@ -54,6 +54,7 @@ export async function seedEndpoint(
     retry?: string;
     timeoutMs?: number;
     forwardCredentials?: boolean;
+    fixedHeaders?: [string, string][];
     tls?: EndpointTls;
   },
 ): Promise<SeededEndpoint> {
@@ -61,6 +62,8 @@ export async function seedEndpoint(
   const rowId = newId();
   const signingSecret = newSigningSecret();
   const keys = parseSecretKeys(where.secretsKey);
+  const headers =
+    options.fixedHeaders && seal(keys, JSON.stringify(options.fixedHeaders), `endpoints.headers:${id}`);
   const client = options.tls?.client && seal(keys, JSON.stringify(options.tls.client), `endpoints.tls:${id}`);
   await withPool(where.databaseUrl, (pool) =>
     addEndpoint(pool, {
@@ -73,8 +76,8 @@ export async function seedEndpoint(
         timeoutMs: options.timeoutMs ?? 10_000,
         orderingKey: null,
         forwardCredentials: options.forwardCredentials ?? false,
-        sealedHeaders: null,
-        headersKeyId: null,
+        sealedHeaders: headers?.sealed ?? null,
+        headersKeyId: headers?.keyId ?? null,
         caCertificates: options.tls?.ca ?? null,
         sealedClientCertificate: client?.sealed ?? null,
         clientCertificateKeyId: client?.keyId ?? null,

@@ -4,6 +4,7 @@ import type { ClientCertificate, EndpointTls } from '@hqrelay/domain/network/end
 import { newId } from '@hqrelay/domain/ids';
 import { parsePolicy } from '@hqrelay/domain/network/network-policy';
 import { deliveryHeaders } from '@hqrelay/domain/delivery/outbound-signing';
+import { maskExchange, secretsSent } from '@hqrelay/domain/secrets/mask-secrets';
 import { redactUrl } from '@hqrelay/domain/secrets/redaction';
 import { open, parseSecretKeys, SecretUnreadable } from '@hqrelay/domain/secrets/secret-box';
 import * as queries from '@hqrelay/db/queries/endpoints';
@@ -81,9 +82,10 @@ async function testEndpoint(cli: Cli, endpointId: string, options: { json?: bool
     idleConnectionsMax: 1,
   });
   const { url, timeoutMs } = endpoint;
-  const exchange = await sender.send({ url, headers, body, timeoutMs, tls });
+  const answered = await sender.send({ url, headers, body, timeoutMs, tls });
   await sender.close();
 
+  const exchange = maskExchange(answered, () => secretsSent({ headers, credentials: [], ...opened }));
   const outcome = judgeAttempt(exchange, { now, timeoutMs });
   const result: PingResult = {
     endpointId,

@@ -9,6 +9,7 @@ import { restoreCredentials } from '@hqrelay/domain/inbound/forwarded-credential
 import { newId } from '@hqrelay/domain/ids';
 import { deliveryHeaders } from '@hqrelay/domain/delivery/outbound-signing';
 import type { EndpointConfig, ProjectConfig } from '@hqrelay/domain/project-config';
+import { maskExchange, secretsSent } from '@hqrelay/domain/secrets/mask-secrets';
 import type { Sender } from '@hqrelay/outbound/send-request';
 import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import type { ProjectLookup } from '@hqrelay/projects/project-directory';
@@ -169,32 +170,39 @@ async function historyOf(deps: DeliverDeps, delivery: Delivery): Promise<Deliver
   return deps.readHistory({ webhookLogId: envelope.id, deliveryId: fields.deliveryId, receivedAt });
 }
 
-function post(
+async function post(
   deps: DeliverDeps,
   { envelope, fields, body }: Delivery,
   project: ProjectConfig,
   endpoint: EndpointConfig,
   now: number,
 ): Promise<HttpExchange> {
+  const projectSecrets = deps.secrets.ofProject(project, now);
   const credentials = endpoint.forwardCredentials
-    ? restoreCredentials(envelope.credentials ?? [], deps.secrets.ofProject(project, now))
+    ? restoreCredentials(envelope.credentials ?? [], projectSecrets)
     : [];
+  const fixedHeaders = deps.secrets.headersOf(endpoint);
+  const secrets = deps.secrets.ofEndpoint(endpoint, now).map((secret) => secret.key);
   const headers = deliveryHeaders({
     providerHeaders: [...envelope.headers, ...credentials],
-    fixedHeaders: deps.secrets.headersOf(endpoint),
-    secrets: deps.secrets.ofEndpoint(endpoint, now).map((secret) => secret.key),
+    fixedHeaders,
+    secrets,
     webhookLogId: envelope.id,
     attemptNum: fields.attemptNum,
     correlationId: envelope.correlationId,
     body,
     now,
   });
-  return deps.sender.send({
+  const exchange = await deps.sender.send({
     url: endpoint.url,
     headers,
     body,
     timeoutMs: attemptTimeoutMs(endpoint),
     tls: deps.secrets.tlsOf(endpoint),
+  });
+  return maskExchange(exchange, () => {
+    const keys = projectSecrets.map(({ key }) => key);
+    return secretsSent({ headers, fixedHeaders, credentials, secrets: [...secrets, ...keys] });
   });
 }
 

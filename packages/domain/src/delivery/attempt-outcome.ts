@@ -1,5 +1,8 @@
 import { parseRetryAfter } from './retry-schedule.ts';
 
+/** What is kept of a response's body, for the audit row. */
+export const bodyHeadBytesMax = 4_096;
+
 /** Where an HTTP exchange broke off; `policy` is a refusal of ours to connect at all. */
 export type ExchangePhase = 'dns' | 'connect' | 'tls' | 'headers' | 'body' | 'socket' | 'policy';
 
