@@ -1,6 +1,7 @@
 import { reservationMs, type Reservation } from '@hqrelay/domain/inbound/reservation';
 import type { Redis } from 'ioredis';
 import type { Cache } from './client.ts';
+import { readOrigin } from './redis-origin.ts';
 import { formatReservation, reservationLua, stateLetters, stateOf } from './reservation-value.ts';
 import { runScript, script } from './script.ts';
 
@@ -38,10 +39,13 @@ const idempotencyKey = (projectId: string, webhookId: string) =>
   `hqrelay:idempotency:{${projectId}}:${webhookId}`;
 const rateLimitKey = (projectId: string) => `hqrelay:ratelimit:{${projectId}}`;
 const repeatsKey = (projectId: string) => `hqrelay:repeats:{${projectId}}`;
+/** Since when Redis knows every id of the project, ms. */
 const epochKey = (projectId: string) => `hqrelay:epoch:{${projectId}}`;
+/** The origin of the Redis that the epoch holds for. */
+const originKey = (projectId: string) => `hqrelay:origin:{${projectId}}`;
 
 const admitScript = script(`${reservationLua}
-local id, sha256, token, limit, ttl = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local id, sha256, token, limit, ttl, origin = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local function recordRow()
   local count = redis.call('INCR', KEYS[3])
   if count == 1 then redis.call('PEXPIRE', KEYS[3], ${rateLimitWindowMs}) end
@@ -49,9 +53,10 @@ local function recordRow()
   return 0
 end
 local epoch = tonumber(redis.call('GET', KEYS[4]))
-if not epoch then
+if not epoch or origin == '' or redis.call('GET', KEYS[5]) ~= origin then
   epoch = now
   redis.call('SET', KEYS[4], string.format('%.0f', now))
+  if origin ~= '' then redis.call('SET', KEYS[5], origin) end
 end
 local tookOver = 0
 local value = redis.call('GET', KEYS[1])
@@ -107,6 +112,7 @@ export async function admit(cache: Cache, request: AdmissionRequest): Promise<Ad
         rateLimitKey(projectId),
         repeatsKey(projectId),
         epochKey(projectId),
+        originKey(projectId),
       ],
       [
         request.id,
@@ -114,6 +120,7 @@ export async function admit(cache: Cache, request: AdmissionRequest): Promise<Ad
         request.token,
         request.rateLimitPerMinute ?? -1,
         request.idempotencyTtlSeconds,
+        cache.origin,
       ],
     ),
   );
@@ -175,6 +182,7 @@ export async function uncount(
  * is made. Without it, ids that Redis does not know are looked up in Postgres for one idempotency window.
  */
 export async function rememberFromBirth(redis: Redis, projectId: string): Promise<void> {
+  await redis.set(originKey(projectId), await readOrigin(redis), 'NX');
   await redis.set(epochKey(projectId), '0', 'NX');
 }
 

@@ -3,6 +3,7 @@ import { withTimeout } from '@hqrelay/flow/with-timeout';
 import type { Redis } from 'ioredis';
 import { connectRedis } from './connect-redis.ts';
 import { probe } from './probe.ts';
+import { readOrigin } from './redis-origin.ts';
 
 export type CacheOptions = {
   url: string;
@@ -33,6 +34,7 @@ export class Cache {
   #probing: Promise<boolean> | undefined;
   #nextProbe: NodeJS.Timeout | undefined;
   #isReconnecting = false;
+  #origin = '';
   /** When each kind of refusal was last reported, ms since epoch. */
   readonly #reportedAt = new Map<string, number>();
 
@@ -57,6 +59,11 @@ export class Cache {
 
   get health(): StoreHealth {
     return this.#health;
+  }
+
+  /** See `readOrigin`; empty while it is not known, or may not be read. */
+  get origin(): string {
+    return this.#origin;
   }
 
   /**
@@ -109,6 +116,8 @@ export class Cache {
   async #runProbe(): Promise<boolean> {
     try {
       await inTime(probe(this.redis));
+      // Before any command of this connection relies on what the server remembers.
+      this.#origin = await inTime(readOrigin(this.redis)).catch(() => '');
       this.#connectionError = undefined;
       this.#health.change('up');
       return true;
@@ -135,6 +144,7 @@ export class Cache {
 
   /** A connection that this client closes to reconnect leaves the store blocked, for the reason that the probe found. */
   #onClose(): void {
+    this.#origin = '';
     if (!this.#isReconnecting) this.#health.change('down', this.#connectionError ?? 'the connection closed');
     this.#isReconnecting = false;
   }

@@ -1,0 +1,76 @@
+import { connectRedis } from '@hqrelay/cache/connect-redis';
+import { rememberFromBirth } from '@hqrelay/cache/admission';
+import type { RunningServer } from '@hqrelay/services/running-server';
+import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import { postWebhook } from '@hqrelay/testing/provider';
+import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+
+let world: World;
+let server: RunningServer;
+let redis: Redis;
+let receiver: AppProcess;
+let project: SeededProject;
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'), { own: ['redis'] });
+  server = world.servers.redis as RunningServer;
+  redis = connectRedis(world.redisUrl, 'test');
+  await redis.connect();
+  receiver = await startApp('receiver', { env: world.env });
+  await receiver.waitUntilReady();
+  project = await seedProject(world);
+  await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/' });
+  await rememberFromBirth(redis, project.id);
+});
+
+afterAll(async () => {
+  redis?.disconnect();
+  await receiver?.end();
+  await world?.close();
+});
+
+const post = (webhookId: string) => postWebhook(receiver.url, project, { webhookId });
+
+/** How many webhooks Redis knows as accepted. */
+const acceptedKeys = async () => {
+  const keys = await redis.keys('hqrelay:idempotency:*');
+  const values = await Promise.all(keys.map((key) => redis.get(key)));
+  return values.filter((value) => value?.startsWith('S')).length;
+};
+
+const redisState = async () => {
+  const { dependencies } = (await (await fetch(`${receiver.url}/health/ready`)).json()) as {
+    dependencies: { redis: { state: string } };
+  };
+  return dependencies.redis.state;
+};
+
+it(
+  'a Redis that comes back from its snapshot lets no duplicate of a webhook after the snapshot through',
+  { timeout: 60_000 },
+  async () => {
+    await waitFor('Redis', async () => (await redisState()) === 'up');
+    await post('before the snapshot');
+    await waitFor('its mark', async () => (await acceptedKeys()) === 1);
+    await redis.save();
+    const first = await post('after the snapshot');
+    expect(first.statusCode).toBe(202);
+    await waitFor('its mark', async () => (await acceptedKeys()) === 2);
+
+    await server.kill();
+    await waitFor('the loss', async () => (await redisState()) === 'down');
+    await server.start();
+    // Marks of the loss end when every receiver has reported what it served without Redis, after 15 s.
+    await new Promise((resolve) => setTimeout(resolve, 16_000));
+    await waitFor('Redis', async () => (await redisState()) === 'up');
+    expect(await acceptedKeys()).toBe(1);
+
+    const again = await post('after the snapshot');
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+  },
+);
