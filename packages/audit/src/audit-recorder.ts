@@ -3,6 +3,7 @@ import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import type { Publisher } from '@hqrelay/queue/publisher';
 import { auditQueue } from '@hqrelay/queue/topology';
 import { Batcher } from '@hqrelay/flow/batcher';
+import { Circuit } from '@hqrelay/flow/circuit';
 import { BackgroundRows } from './background-rows.ts';
 import { parkRow } from './park-row.ts';
 import { bytesOf } from './row-bytes.ts';
@@ -44,6 +45,8 @@ export class AuditRecorder {
   readonly #options: AuditRecorderOptions;
   readonly #rows: Batcher<AuditRow, RecordOutcome>;
   readonly #background: BackgroundRows;
+  /** Open while the tables are locked although Postgres is up: rows are spilled at once, but for one trial at a time. */
+  readonly #tables = new Circuit({ firstOpenMs: 500, longestOpenMs: 2_000, trialMs: 5_000 });
 
   constructor(options: AuditRecorderOptions) {
     this.#options = options;
@@ -80,11 +83,13 @@ export class AuditRecorder {
   /** Undefined when Postgres did not answer in time. It may have committed all the same: a row written twice stays one row. */
   async #store(rows: readonly AuditRow[]): Promise<RecordOutcome[] | undefined> {
     const { postgres } = this.#options;
-    if (!postgres.health.isUp) return undefined;
+    if (!postgres.health.isUp || !this.#tables.allows(performance.now())) return undefined;
     // A missing or different schema: the rows are spilled, and the worker's drain of the spill reports the error.
     const stored = await postgres
       .tryWithin(commitTimeoutMs, (pool) => storeRows(pool, rows))
       .catch(() => undefined);
+    if (stored) this.#tables.succeeded();
+    else this.#tables.failed(performance.now());
     return stored && Promise.all(stored.value.map((outcome) => this.#outcomeOf(outcome)));
   }
 

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { limitRole } from './session-limits.ts';
 
 const grants = `
   grant usage on schema public to hqrelay_app;
@@ -34,6 +35,13 @@ export async function grantAppRole(owner: pg.Client, databaseUrl: string): Promi
   }
   await createRole(owner, user, `login password ${pg.escapeLiteral(decodeURIComponent(url.password))}`);
   await owner.query(`grant hqrelay_app to ${pg.escapeIdentifier(user)}`);
+  try {
+    await limitRole(owner, user);
+  } catch (error) {
+    return [
+      `the role ${user} could not be given timeouts (${(error as Error).message}): behind a pooler, let an administrator set statement_timeout and lock_timeout for it`,
+    ];
+  }
   return [];
 }
 

@@ -1,6 +1,7 @@
 import { HealthTracker, type OnHealthChange, type StoreHealth } from '@hqrelay/flow/store-health';
 import { withTimeout } from '@hqrelay/flow/with-timeout';
 import pg from 'pg';
+import { limitSession } from './session-limits.ts';
 
 export type PostgresOptions = {
   url: string;
@@ -10,42 +11,57 @@ export type PostgresOptions = {
   onChange: OnHealthChange;
 };
 
-/** How long any one query may take before its connection is given up. */
-const queryTimeoutMs = 5_000;
+/** Longer than Postgres lets a statement take: it passes only when Postgres does not answer at all. */
+const queryTimeoutMs = 6_000;
 const connectTimeoutMs = 1_500;
 const pingEveryMs = 1_000;
+const pingTimeoutMs = { regular: 2_000, doubted: 1_000 };
+
+// No lock: a ping says whether Postgres answers, whoever else works on its tables.
+const ping = `select to_regclass('webhook_logs') is not null as "hasSchema",
+  current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
 
 /**
- * A pool that knows whether Postgres answers, so that callers can go another way at once instead of each waiting
- * for a timeout. It holds no session state and names no statement: a transaction-mode pooler may stand between.
+ * A pool with its store's health, so that callers go another way at once instead of each waiting for a timeout. It names no
+ * statement and relies on no session state: a transaction-mode pooler may stand between.
  */
 export class Postgres {
   readonly pool: pg.Pool;
+  /** A connection of its own: a ping does not wait for statements that wait for a lock. */
+  readonly #pings: pg.Pool;
   readonly #health: HealthTracker;
   readonly #awaitingIt: (() => void)[] = [];
-  #pinging: NodeJS.Timeout | undefined;
+  #nextPing: NodeJS.Timeout | undefined;
+  #pinging: Promise<void> | undefined;
 
   constructor(options: PostgresOptions) {
     this.#health = new HealthTracker(options.onChange);
-    this.pool = new pg.Pool({
-      connectionString: options.url,
-      application_name: options.applicationName,
-      max: options.max,
-      connectionTimeoutMillis: connectTimeoutMs,
-      query_timeout: queryTimeoutMs,
-      idleTimeoutMillis: 30_000,
-      keepAlive: true,
-    });
-    // An idle connection that breaks says so here; without a listener it would end the process.
-    this.pool.on('error', (error) => this.markDown(error));
+    const poolOf = (max: number) => {
+      const pool = new pg.Pool({
+        connectionString: options.url,
+        application_name: options.applicationName,
+        max,
+        connectionTimeoutMillis: connectTimeoutMs,
+        query_timeout: queryTimeoutMs,
+        idleTimeoutMillis: 30_000,
+        keepAlive: true,
+        // The pool waits for it, although its type does not say so.
+        onConnect: (client): void => limitSession(client) as unknown as undefined,
+      });
+      // Without a listener an idle connection that breaks would end the process.
+      pool.on('error', () => this.#doubt());
+      return pool;
+    };
+    this.pool = poolOf(options.max);
+    this.#pings = poolOf(1);
   }
 
-  /** Begins to ask every second whether Postgres answers and its schema is there. Resolves after the first answer. */
+  /** Pings Postgres every second. Resolves after the first answer. */
   async start(): Promise<void> {
-    await this.#ping();
+    await this.#ping(pingTimeoutMs.regular);
     const again = () => {
-      this.#pinging = setTimeout(
-        () => void this.#ping().finally(() => this.#pinging && again()),
+      this.#nextPing = setTimeout(
+        () => void this.#ping(pingTimeoutMs.regular).finally(() => this.#nextPing && again()),
         pingEveryMs,
       );
     };
@@ -56,14 +72,15 @@ export class Postgres {
     return this.#health;
   }
 
-  /** For callers that saw a connection fail: everybody goes the other way until a ping succeeds. */
+  /** Makes every caller go another way until a ping succeeds. */
   markDown(error: unknown): void {
     this.#health.change('down', error instanceof Error ? error.message || error.name : String(error));
   }
 
   /**
-   * Runs queries that must not make anybody wait: undefined when Postgres is down, breaks, or has not answered in time; the
-   * query may have run all the same. Errors of the statement itself are thrown.
+   * Runs queries within `timeoutMs`: undefined when Postgres is down, breaks or does not answer in time; the query may have run
+   * all the same. A ping then tells whether Postgres is down, or only this query waits for a lock. Errors of the statement
+   * itself are thrown.
    */
   async tryWithin<T>(
     timeoutMs: number,
@@ -75,14 +92,14 @@ export class Postgres {
       return { value: await withTimeout(work, timeoutMs, `Postgres did not answer within ${timeoutMs} ms`) };
     } catch (error) {
       if (!isConnectionError(error)) throw error;
-      this.markDown(error);
+      this.#doubt();
       return undefined;
     }
   }
 
   /**
-   * Waits for a Postgres that has just gone: whether it is there before it has been away for `patienceMs`. Many a stall is over
-   * by then; in an outage nobody waits.
+   * Whether Postgres is up, or comes up before it has been down for `patienceMs`: most stalls are over by then. In a longer
+   * outage it answers at once.
    */
   async isBackWithin(patienceMs: number): Promise<boolean> {
     if (this.#health.state !== 'down') return true;
@@ -99,22 +116,32 @@ export class Postgres {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#pinging);
-    this.#pinging = undefined;
-    await this.pool.end();
+    clearTimeout(this.#nextPing);
+    this.#nextPing = undefined;
+    await Promise.all([this.pool.end(), this.#pings.end()]);
   }
 
-  async #ping(): Promise<void> {
+  #doubt(): void {
+    if (this.#health.state !== 'down') void this.#ping(pingTimeoutMs.doubted);
+  }
+
+  #ping(timeoutMs: number): Promise<void> {
+    this.#pinging ??= this.#judge(timeoutMs).finally(() => (this.#pinging = undefined));
+    return this.#pinging;
+  }
+
+  async #judge(timeoutMs: number): Promise<void> {
     try {
-      await this.pool.query({
-        text: 'select 1 from webhook_logs limit 0',
-        query_timeout: 2_000,
+      const { rows } = await this.#pings.query<{ hasSchema: boolean; isReadOnly: boolean }>({
+        text: ping,
+        query_timeout: timeoutMs,
       } as pg.QueryConfig);
+      if (!rows[0]?.hasSchema) throw new Error('the schema is missing: run npm run migrate');
+      if (rows[0].isReadOnly) throw new Error('this Postgres is read-only');
       this.#health.change('up');
       for (const tell of this.#awaitingIt.splice(0)) tell();
     } catch (error) {
-      const missing = error instanceof pg.DatabaseError && error.code === '42P01';
-      this.markDown(missing ? new Error('the schema is missing: run npm run migrate') : error);
+      this.markDown(error);
     }
   }
 }

@@ -3,7 +3,7 @@ import type pg from 'pg';
 /** Times by id, ms since epoch. */
 export type LastSeen = ReadonlyMap<string, number>;
 
-/** Notes when projects last received something and when secrets last verified something; never moves a time back. */
+/** Raises the times when projects last received something and when secrets last verified something. A locked row is left as it is. */
 export async function raiseLastSeen(
   pool: pg.Pool,
   seen: { projects: LastSeen; secrets: LastSeen },
@@ -15,9 +15,11 @@ export async function raiseLastSeen(
 async function raise(pool: pg.Pool, table: string, column: string, times: LastSeen): Promise<void> {
   if (times.size === 0) return;
   await pool.query(
-    `update ${table} t set ${column} = seen.at
-     from (select u.id, to_timestamp(u.ms / 1000.0) as at from unnest($1::uuid[], $2::bigint[]) as u (id, ms)) seen
-     where t.id = seen.id and (t.${column} is null or t.${column} < seen.at)`,
+    `with seen as materialized (
+       select t.id, to_timestamp(u.ms / 1000.0) as at from unnest($1::uuid[], $2::bigint[]) as u (id, ms) join ${table} t using (id)
+       where t.${column} is null or t.${column} < to_timestamp(u.ms / 1000.0) for no key update of t skip locked
+     )
+     update ${table} t set ${column} = seen.at from seen where t.id = seen.id`,
     [[...times.keys()], [...times.values()]],
   );
 }
