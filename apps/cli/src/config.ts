@@ -8,14 +8,19 @@ export function readEnvironment(): { env: Environment; directory: string } {
   return { env: process.env, directory: process.env['INIT_CWD'] ?? process.cwd() };
 }
 
-/** Who runs this, as the operating system knows them. */
+/** The user who runs this, as the operating system knows them. */
 export function operatorName(): string {
   try {
-    return `${userInfo().username}@${hostname()}`;
+    return userInfo().username;
   } catch {
     // A user without an entry in the system's list, as containers have.
-    return `unknown@${hostname()}`;
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
+}
+
+/** The same with the computer's name. */
+export function operatorAddress(): string {
+  return `${operatorName()}@${hostname()}`;
 }
 
 /** The URL that the provider of a project posts to. */

@@ -66,6 +66,13 @@ beforeEach(async () => {
 it('an endpoint that a 410 disabled is still owed what comes after, and gets all of it when a person enables it', async () => {
   const listed: { disabledBy: string }[] = await run('endpoint', 'list', '--project', projectId);
   expect(listed).toMatchObject([{ enabled: false, disabledBy: 'relay' }]);
+  const { rows } = await world.sql.query('select * from admin_log where target = $1 and actor = $2', [
+    endpointId,
+    'relay',
+  ]);
+  expect(rows).toMatchObject([
+    { action: 'endpoint.disable', project_id: projectId, details: { after: { disabledBy: 'relay' } } },
+  ]);
   const after = await send();
   expect((await waitForState(after, 'held')).deliveries).toMatchObject([{ heldReason: 'disabled' }]);
   expect((await storyOf(after)).webhook.endpointIds).toEqual([endpointId]);

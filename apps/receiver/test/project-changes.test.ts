@@ -1,5 +1,5 @@
 import { announceProjectChange } from '@hqrelay/cache/project-config';
-import { createProject } from '@hqrelay/db/queries/projects';
+import { insertProject } from '@hqrelay/db/queries/projects';
 import { revokeProjectSecret, rotateProjectSecret } from '@hqrelay/db/queries/project-secrets';
 import { newId } from '@hqrelay/domain/ids';
 import { newSigningSecret } from '@hqrelay/domain/delivery/outbound-signing';
@@ -70,7 +70,7 @@ describe('within a second of its announcement, a receiver that knows the project
   it('knows a project that did not exist before', async () => {
     const project: SeededProject = { id: newId(), secret: newSigningSecret(), requireTimestamp: false };
     expect((await postWebhook(world.url, project)).statusCode).toBe(401);
-    await createProject(world.sql, {
+    await insertProject(world.sql, {
       id: project.id,
       provider: 'generic',
       settings: {

@@ -11,7 +11,7 @@ let owner: pg.Client;
 
 const month = new Date().toISOString().slice(0, 7).replace('-', '_');
 const parents = ['webhook_logs', 'delivery_attempts', 'replays'];
-const tables = parents.flatMap((table) => [table, `${table}_${month}`]);
+const tables = [...parents.flatMap((table) => [table, `${table}_${month}`]), 'admin_log'];
 const changes = [
   ['UPDATE', (table: string) => `update ${table} set id = id`],
   ['UPDATE of no row', (table: string) => `update ${table} set id = id where false`],
@@ -27,7 +27,8 @@ const changes = [
         delivery_attempts: 'attempted_at',
         replays: 'requested_at',
       }[table.replace(/_\d{4}_\d{2}$/, '')];
-      return `insert into ${table} select * from ${table} on conflict (id, ${time}) do update set id = excluded.id`;
+      const key = time === undefined ? 'id' : `id, ${time}`;
+      return `insert into ${table} select * from ${table} on conflict (${key}) do update set id = excluded.id`;
     },
   ],
   [
@@ -47,6 +48,10 @@ beforeAll(async () => {
     'insert into replays (id, webhook_log_id, endpoint_id, requested_by, requested_at) values ($1, $2, $3, $4, now())',
     [newId(), webhook.log.id, webhook.log.endpointIds[0], 'test'],
   );
+  await app.query(
+    `insert into admin_log (id, actor, action, project_id, target, details) values ($1, 'cli:test', 'project.update', $2, 'test', '{}')`,
+    [newId(), webhook.log.projectId],
+  );
 });
 
 afterAll(async () => {
@@ -57,7 +62,9 @@ afterAll(async () => {
 
 async function contents(): Promise<unknown[]> {
   const rows = await Promise.all(
-    parents.map(async (table) => (await world.sql.query(`select * from ${table}`)).rows as unknown[]),
+    [...parents, 'admin_log'].map(
+      async (table) => (await world.sql.query(`select * from ${table}`)).rows as unknown[],
+    ),
   );
   return rows.flat();
 }
@@ -65,7 +72,7 @@ async function contents(): Promise<unknown[]> {
 describe.each(tables)('%s', (table) => {
   it.each(changes)('refuses %s to the apps’ role', async (_change, statement) => {
     await expect(app.query(statement(table))).rejects.toMatchObject({ code: '42501' });
-    expect(await contents()).toHaveLength(3);
+    expect(await contents()).toHaveLength(4);
   });
 
   it.each(changes)('refuses %s to the owner', async (_change, statement) => {
@@ -73,7 +80,7 @@ describe.each(tables)('%s', (table) => {
       code: '23001',
       message: expect.stringContaining('append-only') as unknown,
     });
-    expect(await contents()).toHaveLength(3);
+    expect(await contents()).toHaveLength(4);
   });
 
   it.each(changes)('refuses %s to the owner who plays a replica', async (_change, statement) => {
@@ -83,7 +90,7 @@ describe.each(tables)('%s', (table) => {
     } finally {
       await owner.query('reset session_replication_role');
     }
-    expect(await contents()).toHaveLength(3);
+    expect(await contents()).toHaveLength(4);
   });
 });
 

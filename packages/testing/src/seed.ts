@@ -1,5 +1,5 @@
-import { addEndpoint } from '@hqrelay/db/queries/endpoints';
-import { createProject } from '@hqrelay/db/queries/projects';
+import { insertEndpoint } from '@hqrelay/db/queries/endpoints';
+import { insertProject } from '@hqrelay/db/queries/projects';
 import type { EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
 import { newId } from '@hqrelay/domain/ids';
 import { newSigningSecret } from '@hqrelay/domain/delivery/outbound-signing';
@@ -27,7 +27,7 @@ export async function seedProject(
   const rowId = newId();
   const requireTimestamp = options.requireTimestamp ?? false;
   await withPool(where.databaseUrl, (pool) =>
-    createProject(pool, {
+    insertProject(pool, {
       id,
       provider: 'generic',
       settings: {
@@ -66,7 +66,7 @@ export async function seedEndpoint(
     options.fixedHeaders && seal(keys, JSON.stringify(options.fixedHeaders), `endpoints.headers:${id}`);
   const client = options.tls?.client && seal(keys, JSON.stringify(options.tls.client), `endpoints.tls:${id}`);
   await withPool(where.databaseUrl, (pool) =>
-    addEndpoint(pool, {
+    insertEndpoint(pool, {
       id,
       projectId,
       settings: {

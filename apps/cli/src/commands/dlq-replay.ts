@@ -6,7 +6,7 @@ import { countReplayable, type Selection } from '@hqrelay/db/queries/replay-dead
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import type pg from 'pg';
 import { type Cli, CommandFailure, UsageError } from '../cli.ts';
-import { operatorName } from '../config.ts';
+import { operatorAddress } from '../config.ts';
 import { withDatabase } from '../database.ts';
 import { integerBetween, label, pastMoment, uuid } from '../options/options.ts';
 import { formatTime, printResult } from '../output/print.ts';
@@ -63,7 +63,7 @@ async function replayDeadLetters(cli: Cli, given: readonly string[], options: Op
     if (options.dryRun) tally.addCounts(await countReplayable(pool, selection));
     else {
       await ensurePartition(pool, Date.now());
-      const { rate: perSecond, by: requestedBy = operatorName() } = options;
+      const { rate: perSecond, by: requestedBy = operatorAddress() } = options;
       await replayAll(pool, selection, { perSecond, requestedBy }, tally);
     }
     await tally.describeTargets((id) => readReplayTarget(pool, id));

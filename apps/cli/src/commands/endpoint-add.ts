@@ -1,22 +1,19 @@
-import type { Command } from 'commander';
-import { newId } from '@hqrelay/domain/ids';
+import { addEndpoint } from '@hqrelay/actions/endpoint/add-endpoint';
 import { parseRetrySchedule } from '@hqrelay/domain/delivery/retry-schedule';
-import * as queries from '@hqrelay/db/queries/endpoints';
 import { loadConfig } from '@hqrelay/runtime/env/env';
-import { announceChange } from '../config-change/announce-change.ts';
-import { type Cli, CommandFailure, UsageError } from '../cli.ts';
-import { withDatabase } from '../database.ts';
+import type { Command } from 'commander';
+import { type Cli, UsageError } from '../cli.ts';
 import {
   addEndpointOptions,
   checkUrl,
   type EndpointOptions,
   refuseOptionsWithoutEffect,
 } from '../options/endpoint-options.ts';
-import { readEndpointTls, sealEndpointTls } from '../options/endpoint-tls.ts';
+import { readEndpointTls } from '../options/endpoint-tls.ts';
 import { readFixedHeaders } from '../options/fixed-headers.ts';
-import { newEndpointSecret, sealHeaders } from '../options/new-secret.ts';
 import { uuid } from '../options/options.ts';
 import { formatFields, printResult } from '../output/print.ts';
+import { actionVariables, performAction } from '../perform-action.ts';
 
 type Options = EndpointOptions & { project: string; url: string; json?: boolean };
 
@@ -28,24 +25,21 @@ export function addEndpointAdd(endpoint: Command, cli: Cli): void {
     .requiredOption('--url <url>', 'where webhooks are posted to');
   addEndpointOptions(command)
     .option('--json', 'print one JSON value')
-    .action((options: Options) => addEndpoint(cli, options));
+    .action((options: Options) => add(cli, options));
 }
 
-async function addEndpoint(cli: Cli, options: Options): Promise<void> {
+async function add(cli: Cli, options: Options): Promise<void> {
   refuseOptionsWithoutEffect(options);
   const config = loadConfig(
     [
-      'DATABASE_URL',
-      'REDIS_URL',
+      ...actionVariables,
       'HQRELAY_SECRETS_KEY',
       'ALLOW_PRIVATE_ENDPOINTS',
       'ALLOW_ENDPOINT_CIDRS',
       'DELIVERY_TIMEOUT_MS',
-      'CONFIG_CACHE_TTL_SECONDS',
     ],
     cli.env,
   );
-  const endpointId = newId();
   const url = checkUrl(config, options.url);
   const tls = await readEndpointTls(cli, options);
   if ((tls.ca || tls.client) && !/^https:/i.test(url)) {
@@ -56,27 +50,21 @@ async function addEndpoint(cli: Cli, options: Options): Promise<void> {
     eventTypes: options.events ?? [],
     retrySchedule: options.retry ?? parseRetrySchedule('hqrelay'),
     timeoutMs: options.timeout ?? config.deliveryTimeoutMs,
-    orderingKey: null,
     forwardCredentials: options.forwardCredentials ?? false,
-    ...sealHeaders(config, endpointId, (await readFixedHeaders(cli, options)) ?? []),
-    caCertificates: null,
-    sealedClientCertificate: null,
-    clientCertificateKeyId: null,
-    ...sealEndpointTls(() => config.secretsKey, endpointId, options, tls),
+    fixedHeaders: (await readFixedHeaders(cli, options)) ?? null,
+    caCertificates: tls.ca ?? null,
+    clientCertificate: tls.client ?? null,
   };
-  const { value, row } = newEndpointSecret(config);
-  const isAdded = await withDatabase(config.databaseUrl, (pool) =>
-    queries.addEndpoint(pool, { id: endpointId, projectId: options.project, settings, secret: row }),
+  const { endpoint, signingSecret } = await performAction(cli, config, (deps) =>
+    addEndpoint(deps, options.project, settings),
   );
-  if (!isAdded) throw new CommandFailure(`there is no project ${options.project}`);
-  await announceChange(cli, config, options.project);
-  const added = { endpointId, signingSecret: value };
+  const added = { endpointId: endpoint.id, signingSecret };
   printResult(cli, options, added, () => {
     const fields = {
-      'endpoint id': endpointId,
-      'signing secret': value,
-      events: settings.eventTypes.join(',') || 'all',
-      retries: settings.retrySchedule.join(','),
+      'endpoint id': endpoint.id,
+      'signing secret': signingSecret,
+      events: endpoint.eventTypes.join(',') || 'all',
+      retries: endpoint.retrySchedule.join(','),
     };
     return `Added the endpoint. Its signing secret is shown this once only.\n${formatFields(fields)}`;
   });

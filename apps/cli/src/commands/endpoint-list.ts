@@ -1,18 +1,19 @@
 import type { Command } from 'commander';
-import * as queries from '@hqrelay/db/queries/endpoints';
+import * as queries from '@hqrelay/db/queries/endpoint-list';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Cli } from '../cli.ts';
 import { withDatabase } from '../database.ts';
 import { uuid } from '../options/options.ts';
 import { formatDuration, formatTable, printResult } from '../output/print.ts';
 
-type Options = { project?: string; json?: boolean };
+type Options = { project?: string; all?: boolean; json?: boolean };
 
 export function addEndpointList(endpoint: Command, cli: Cli): void {
   endpoint
     .command('list')
     .description('the endpoints of one project, or of all')
     .option('--project <project-id>', 'the project', uuid)
+    .option('--all', 'archived ones too')
     .option('--json', 'print one JSON value')
     .action((options: Options) => listEndpoints(cli, options));
 }
@@ -20,7 +21,7 @@ export function addEndpointList(endpoint: Command, cli: Cli): void {
 async function listEndpoints(cli: Cli, options: Options): Promise<void> {
   const config = loadConfig(['DATABASE_URL'], cli.env);
   const endpoints = await withDatabase(config.databaseUrl, (pool) =>
-    queries.listEndpoints(pool, options.project),
+    queries.listEndpoints(pool, { projectId: options.project, archivedToo: options.all === true }),
   );
   printResult(cli, options, endpoints, () =>
     formatTable(
@@ -41,7 +42,9 @@ async function listEndpoints(cli: Cli, options: Options): Promise<void> {
   );
 }
 
-function stateOf({ enabled, disabledBy, disabledReason, paused }: queries.ListedEndpoint): string {
+function stateOf(endpoint: queries.ListedEndpoint): string {
+  const { enabled, disabledBy, disabledReason, paused, archivedAt } = endpoint;
+  if (archivedAt) return 'archived';
   if (enabled) return paused ? 'paused' : 'enabled';
   const state = disabledBy === 'relay' ? 'disabled by the relay, still owed' : 'disabled';
   return disabledReason ? `${state}: ${disabledReason}` : state;

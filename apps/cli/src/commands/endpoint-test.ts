@@ -110,7 +110,7 @@ async function testEndpoint(cli: Cli, endpointId: string, options: { json?: bool
 /** Throws CommandFailure naming the row whose secret does not open. */
 function openEndpoint(
   secretsKey: string,
-  endpoint: queries.WholeEndpoint,
+  endpoint: queries.SealedEndpoint,
 ): { secrets: string[]; fixedHeaders: [string, string][]; tls: EndpointTls } {
   const keys = parseSecretKeys(secretsKey);
   const { id } = endpoint;

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
-import type { EndpointChanges } from '@hqrelay/db/queries/endpoints';
+import { updateEndpointSettings } from '@hqrelay/actions/endpoint/change-endpoint';
 import { loadConfig } from '@hqrelay/runtime/env/env';
+import type { Command } from 'commander';
 import { type Cli, UsageError } from '../cli.ts';
 import {
   addEndpointOptions,
@@ -8,12 +8,11 @@ import {
   type EndpointOptions,
   refuseOptionsWithoutEffect,
 } from '../options/endpoint-options.ts';
-import { readEndpointTls, sealEndpointTls } from '../options/endpoint-tls.ts';
+import { readEndpointTls, tlsChanges } from '../options/endpoint-tls.ts';
 import { readFixedHeaders } from '../options/fixed-headers.ts';
-import { sealHeaders } from '../options/new-secret.ts';
 import { uuid } from '../options/options.ts';
 import { printResult } from '../output/print.ts';
-import { saveEndpoint } from '../config-change/save-endpoint.ts';
+import { actionVariables, performAction } from '../perform-action.ts';
 
 type Options = EndpointOptions & { json?: boolean };
 
@@ -29,23 +28,25 @@ export function addEndpointUpdate(endpoint: Command, cli: Cli): void {
     .option('--no-ca', 'check its certificate against the public authorities')
     .option('--no-client-cert', 'show it no certificate')
     .option('--json', 'print one JSON value')
-    .action((endpointId: string, options: Options) => updateEndpoint(cli, endpointId, options));
+    .action((endpointId: string, options: Options) => update(cli, endpointId, options));
 }
 
-async function updateEndpoint(cli: Cli, endpointId: string, options: Options): Promise<void> {
-  const changes = await endpointChanges(cli, endpointId, options);
+async function update(cli: Cli, endpointId: string, options: Options): Promise<void> {
+  refuseOptionsWithoutEffect(options);
+  const changes = await changesOf(cli, options);
   if (Object.keys(changes).length === 0) {
     throw new UsageError('nothing to change: give at least one option, see hqrelay endpoint update --help');
   }
-  const endpoint = await saveEndpoint(cli, endpointId, changes);
+  const config = loadConfig(actionVariables, cli.env);
+  const endpoint = await performAction(cli, config, (deps) =>
+    updateEndpointSettings(deps, endpointId, changes),
+  );
   printResult(cli, options, endpoint, () => `Updated the endpoint ${endpoint.url}`);
 }
 
-async function endpointChanges(cli: Cli, endpointId: string, options: Options): Promise<EndpointChanges> {
-  refuseOptionsWithoutEffect(options);
-  const headers = await readFixedHeaders(cli, options);
-  const secretsKey = () => loadConfig(['HQRELAY_SECRETS_KEY'], cli.env).secretsKey;
+async function changesOf(cli: Cli, options: Options) {
   const { url, events, retry, timeout, forwardCredentials } = options;
+  const fixedHeaders = await readFixedHeaders(cli, options);
   return {
     ...(url !== undefined && {
       url: checkUrl(loadConfig(['ALLOW_PRIVATE_ENDPOINTS', 'ALLOW_ENDPOINT_CIDRS'], cli.env), url),
@@ -53,8 +54,8 @@ async function endpointChanges(cli: Cli, endpointId: string, options: Options): 
     ...(events && { eventTypes: events }),
     ...(retry && { retrySchedule: retry }),
     ...(timeout !== undefined && { timeoutMs: timeout }),
-    ...(headers && sealHeaders({ secretsKey: secretsKey() }, endpointId, headers)),
+    ...(fixedHeaders && { fixedHeaders }),
     ...(forwardCredentials !== undefined && { forwardCredentials }),
-    ...sealEndpointTls(secretsKey, endpointId, options, await readEndpointTls(cli, options)),
+    ...tlsChanges(options, await readEndpointTls(cli, options)),
   };
 }

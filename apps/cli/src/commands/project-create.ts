@@ -1,21 +1,13 @@
-import type { Command } from 'commander';
-import { newId } from '@hqrelay/domain/ids';
-import * as queries from '@hqrelay/db/queries/projects';
+import { createProject } from '@hqrelay/actions/project/create-project';
 import { loadConfig } from '@hqrelay/runtime/env/env';
-import { announceChange } from '../config-change/announce-change.ts';
+import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { webhookUrl } from '../config.ts';
-import { withDatabase } from '../database.ts';
-import { newProjectSecret } from '../options/new-secret.ts';
-import {
-  addSecretOptions,
-  checkSecretBytes,
-  readGivenSecret,
-  type SecretOptions,
-} from '../options/given-secret.ts';
+import { addSecretOptions, readGivenSecret, type SecretOptions } from '../options/given-secret.ts';
 import { label, parsedBy } from '../options/options.ts';
+import { addProjectOptions, projectSettings, type ProjectOptions } from '../options/project-options.ts';
 import { formatFields, printResult } from '../output/print.ts';
-import { addProjectOptions, projectChanges, type ProjectOptions } from '../options/project-options.ts';
+import { actionVariables, performAction } from '../perform-action.ts';
 
 type Options = ProjectOptions & SecretOptions & { name: string; provider: string; json?: boolean };
 
@@ -29,50 +21,27 @@ export function addProjectCreate(project: Command, cli: Cli): void {
     .option('--provider <provider>', 'how the sender signs', parsedBy(parseProvider), 'generic');
   addProjectOptions(addSecretOptions(command))
     .option('--json', 'print one JSON value')
-    .action((options: Options) => createProject(cli, options));
+    .action((options: Options) => create(cli, options));
 }
 
-async function createProject(cli: Cli, options: Options): Promise<void> {
+async function create(cli: Cli, options: Options): Promise<void> {
   const config = loadConfig(
-    [
-      'DATABASE_URL',
-      'REDIS_URL',
-      'HQRELAY_SECRETS_KEY',
-      'PUBLIC_URL',
-      'RECEIVER_PORT',
-      'CONFIG_CACHE_TTL_SECONDS',
-    ],
+    [...actionVariables, 'HQRELAY_SECRETS_KEY', 'PUBLIC_URL', 'RECEIVER_PORT'],
     cli.env,
   );
+  const { name, provider } = options;
   const given = await readGivenSecret(cli, options);
-  if (given !== undefined) checkSecretBytes(cli, options.provider, given, options);
-  const { value, row } = newProjectSecret(config, given);
-  const projectId = newId();
-  await withDatabase(config.databaseUrl, (pool) =>
-    queries.createProject(pool, {
-      id: projectId,
-      provider: options.provider,
-      settings: {
-        name: options.name,
-        rateLimitPerMinute: 100,
-        idempotencyTtlSeconds: 86_400,
-        onConflict: 'reject',
-        requireTimestamp: false,
-        enabled: true,
-        ...projectChanges(options),
-      },
-      secret: row,
-    }),
+  const { project, secret } = await performAction(cli, config, (deps) =>
+    createProject(deps, { name, provider, settings: projectSettings(options), secret: given }),
   );
-  await announceChange(cli, config, projectId, { isNew: true });
-  const created = { projectId, webhookUrl: webhookUrl(config, projectId), secret: value };
+  const created = { projectId: project.id, webhookUrl: webhookUrl(config, project.id), secret };
   printResult(cli, options, created, () => {
     const fields = {
       'project id': created.projectId,
       'webhook URL': created.webhookUrl,
       secret: created.secret,
     };
-    return `Created the project ${options.name}. Its secret is shown this once only.\n${formatFields(fields)}`;
+    return `Created the project ${name}. Its secret is shown this once only.\n${formatFields(fields)}`;
   });
 }
 

@@ -1,29 +1,34 @@
-import type { Command } from 'commander';
-import * as queries from '@hqrelay/db/queries/projects';
+import { listProjects } from '@hqrelay/db/queries/projects';
 import { loadConfig } from '@hqrelay/runtime/env/env';
+import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { withDatabase } from '../database.ts';
 import { formatTable, printResult } from '../output/print.ts';
+
+type Options = { all?: boolean; json?: boolean };
 
 export function addProjectList(project: Command, cli: Cli): void {
   project
     .command('list')
     .description('all projects, the oldest first')
+    .option('--all', 'archived ones too')
     .option('--json', 'print one JSON value')
-    .action((options: { json?: boolean }) => listProjects(cli, options));
+    .action((options: Options) => list(cli, options));
 }
 
-async function listProjects(cli: Cli, options: { json?: boolean }): Promise<void> {
+async function list(cli: Cli, options: Options): Promise<void> {
   const config = loadConfig(['DATABASE_URL'], cli.env);
-  const projects = await withDatabase(config.databaseUrl, queries.listProjects);
+  const projects = await withDatabase(config.databaseUrl, (pool) =>
+    listProjects(pool, { archivedToo: options.all === true }),
+  );
   printResult(cli, options, projects, () =>
     formatTable(
-      ['PROJECT', 'NAME', 'PROVIDER', 'ENABLED', 'PER MINUTE', 'TIMESTAMP', 'CREATED'],
+      ['PROJECT', 'NAME', 'PROVIDER', 'STATE', 'PER MINUTE', 'TIMESTAMP', 'CREATED'],
       projects.map((each) => [
         each.id,
         each.name,
         each.provider,
-        each.enabled,
+        each.archivedAt ? 'archived' : each.enabled ? 'enabled' : 'disabled',
         each.rateLimitPerMinute ?? 'unlimited',
         each.requireTimestamp ? 'required' : 'ignored',
         each.createdAt,

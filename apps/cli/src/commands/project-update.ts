@@ -1,9 +1,11 @@
+import { changeProject } from '@hqrelay/actions/project/change-project';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Command } from 'commander';
 import { type Cli, UsageError } from '../cli.ts';
 import { label, uuid } from '../options/options.ts';
+import { addProjectOptions, projectSettings, type ProjectOptions } from '../options/project-options.ts';
 import { printResult } from '../output/print.ts';
-import { addProjectOptions, projectChanges, type ProjectOptions } from '../options/project-options.ts';
-import { saveProject } from '../config-change/save-project.ts';
+import { actionVariables, performAction } from '../perform-action.ts';
 
 type Options = ProjectOptions & { name?: string; json?: boolean };
 
@@ -16,14 +18,17 @@ export function addProjectUpdate(project: Command, cli: Cli): void {
   addProjectOptions(command)
     .option('--no-require-timestamp', 'signatures cover the body alone')
     .option('--json', 'print one JSON value')
-    .action((projectId: string, options: Options) => updateProject(cli, projectId, options));
+    .action((projectId: string, options: Options) => update(cli, projectId, options));
 }
 
-async function updateProject(cli: Cli, projectId: string, options: Options): Promise<void> {
-  const changes = { ...(options.name !== undefined && { name: options.name }), ...projectChanges(options) };
-  if (Object.keys(changes).length === 0) {
+async function update(cli: Cli, projectId: string, options: Options): Promise<void> {
+  const settings = { ...(options.name !== undefined && { name: options.name }), ...projectSettings(options) };
+  if (Object.keys(settings).length === 0) {
     throw new UsageError('nothing to change: give at least one option, see hqrelay project update --help');
   }
-  const project = await saveProject(cli, projectId, changes);
+  const config = loadConfig(actionVariables, cli.env);
+  const project = await performAction(cli, config, (deps) =>
+    changeProject(deps, projectId, 'update', settings),
+  );
   printResult(cli, options, project, () => `Updated the project ${project.name}.`);
 }

@@ -6,7 +6,7 @@ import { readWebhook, type Webhook } from '@hqrelay/db/queries/webhooks';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import type pg from 'pg';
 import { type Cli, CommandFailure } from '../cli.ts';
-import { operatorName } from '../config.ts';
+import { operatorAddress } from '../config.ts';
 import { withDatabase } from '../database.ts';
 import { label, uuid, webhookLogId } from '../options/options.ts';
 import { formatTable, printResult } from '../output/print.ts';
@@ -37,7 +37,7 @@ async function replay(cli: Cli, id: string, options: Options): Promise<void> {
     const targets = await targetsOf(pool, webhook, options.endpoint);
     await ensurePartition(pool, now);
     const endpointIds = targets.map(({ endpointId }) => endpointId);
-    const requestedBy = options.by ?? operatorName();
+    const requestedBy = options.by ?? operatorAddress();
     const replays = await replayWebhook(pool, recorded, endpointIds, {
       requestedBy,
       now,

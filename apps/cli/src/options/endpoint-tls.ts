@@ -2,20 +2,14 @@ import { createSecureContext } from 'node:tls';
 import {
   checkAuthorities,
   checkClientCertificate,
+  type ClientCertificate,
   type EndpointTls,
 } from '@hqrelay/domain/network/endpoint-tls';
-import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
-import type { EndpointSettings } from '@hqrelay/db/queries/endpoints';
 import { type Cli, UsageError } from '../cli.ts';
 import { readInputText } from './input-file.ts';
 
 /** Names of PEM files, as commander hands them over; false takes away. */
 export type EndpointTlsOptions = { ca?: string | false; clientCert?: string | false; clientKey?: string };
-
-type TlsColumns = Pick<
-  EndpointSettings,
-  'caCertificates' | 'sealedClientCertificate' | 'clientCertificateKeyId'
->;
 
 /** What the options say of an endpoint's TLS, read and checked. Throws UsageError saying what is wrong with which file. */
 export async function readEndpointTls(cli: Cli, options: EndpointTlsOptions): Promise<EndpointTls> {
@@ -45,21 +39,13 @@ export async function readEndpointTls(cli: Cli, options: EndpointTlsOptions): Pr
   return tls;
 }
 
-/** The columns that the options change, and no others. The key and its certificate are sealed. */
-export function sealEndpointTls(
-  secretsKey: () => string,
-  endpointId: string,
+/** The TLS settings that the options change, and no others; null takes away. */
+export function tlsChanges(
   options: EndpointTlsOptions,
   { ca, client }: EndpointTls,
-): Partial<TlsColumns> {
+): { caCertificates?: string | null; clientCertificate?: ClientCertificate | null } {
   return {
     ...(options.ca !== undefined && { caCertificates: ca ?? null }),
-    ...(options.clientCert === false && { sealedClientCertificate: null, clientCertificateKeyId: null }),
-    ...(client && sealClient(secretsKey(), endpointId, JSON.stringify(client))),
+    ...(options.clientCert !== undefined && { clientCertificate: client ?? null }),
   };
-}
-
-function sealClient(secretsKey: string, endpointId: string, client: string): Partial<TlsColumns> {
-  const { sealed, keyId } = seal(parseSecretKeys(secretsKey), client, `endpoints.tls:${endpointId}`);
-  return { sealedClientCertificate: sealed, clientCertificateKeyId: keyId };
 }

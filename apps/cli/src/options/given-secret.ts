@@ -1,3 +1,4 @@
+import type { GivenSecret } from '@hqrelay/actions/sealing/choose-project-secret';
 import type { Command } from 'commander';
 import { type Cli, UsageError } from '../cli.ts';
 import { readInputText } from './input-file.ts';
@@ -6,8 +7,6 @@ import { readInputText } from './input-file.ts';
 export type SecretOptions = { secret?: string; secretFile?: string; allowShortSecret?: boolean };
 
 const lengthMax = 1_024;
-/** A shorter secret of a generic project can be guessed from one signed request. */
-const bytesMin = 16;
 
 export function addSecretOptions(command: Command): Command {
   return command
@@ -16,43 +15,25 @@ export function addSecretOptions(command: Command): Command {
       "what the sender signs with, '-' reads it from stdin; 32 random bytes in hex when not given. Others may see it in the process list and the shell's history",
     )
     .option('--secret-file <file>', "a file with the secret; '-' is stdin")
-    .option('--allow-short-secret', `take a secret of less than ${bytesMin} bytes`);
+    .option('--allow-short-secret', 'take a secret of less than 16 bytes');
 }
 
 /**
  * The secret that the options give, undefined when they give none. No message repeats it. Throws UsageError for one that
  * cannot be used.
  */
-export async function readGivenSecret(cli: Cli, options: SecretOptions): Promise<string | undefined> {
-  const { secret, secretFile } = options;
+export async function readGivenSecret(cli: Cli, options: SecretOptions): Promise<GivenSecret | undefined> {
+  const value = await readValue(cli, options);
+  return value === undefined ? undefined : { value, allowShort: options.allowShortSecret === true };
+}
+
+async function readValue(cli: Cli, { secret, secretFile }: SecretOptions): Promise<string | undefined> {
   if (secret !== undefined && secretFile !== undefined) {
     throw new UsageError('--secret and --secret-file cannot be used together: the secret is one of them');
   }
   if (secretFile !== undefined) return readSecretFile(cli, '--secret-file', secretFile);
   if (secret === '-') return readSecretFile(cli, '--secret', secret);
   return secret === undefined ? undefined : checkSecret('--secret', secret);
-}
-
-/**
- * Throws UsageError for a secret of a generic project that can be guessed. Providers choose their own secrets, some of
- * them short: the operator is warned then.
- */
-export function checkSecretBytes(
-  cli: Cli,
-  provider: string,
-  secret: string,
-  { allowShortSecret }: SecretOptions,
-): void {
-  const bytes = Buffer.byteLength(secret);
-  if (bytes >= bytesMin || allowShortSecret) return;
-  if (provider === 'generic') {
-    throw new UsageError(
-      `the secret has ${bytes} bytes and can be guessed: give one of at least ${bytesMin}, or --allow-short-secret`,
-    );
-  }
-  cli.warn(
-    `warning: the secret has ${bytes} bytes only: check that it is the whole secret of the provider\n`,
-  );
 }
 
 async function readSecretFile(cli: Cli, option: string, file: string): Promise<string> {

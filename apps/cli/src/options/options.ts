@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { isUuid, timeOfId } from '@hqrelay/domain/ids';
 import { parseDurationMs } from '@hqrelay/domain/delivery/retry-schedule';
 
@@ -55,6 +55,13 @@ export function durationBetween(min: string, max: string): (text: string) => num
     if (ms < minMs || ms > maxMs) throw new RangeError(`expected a duration from ${min} to ${max}`);
     return ms;
   });
+}
+
+/** `--overlap`, in milliseconds: how long an old secret stays in use beside a new one. */
+export function overlapOption(description: string): Option {
+  return new Option('--overlap <duration>', `${description} (0s to 90d)`)
+    .argParser(durationBetween('0s', '90d'))
+    .default(86_400_000, '24h');
 }
 
 export function integerBetween(min: number, max: number): (text: string) => number {

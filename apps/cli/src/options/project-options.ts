@@ -49,8 +49,8 @@ export function addProjectOptions(command: Command): Command {
     );
 }
 
-/** The settings that were given, under the names of the project's columns. */
-export function projectChanges(options: ProjectOptions) {
+/** The settings that were given. */
+export function projectSettings(options: ProjectOptions) {
   const rateLimit = options.tier ?? options.rateLimit;
   return {
     ...(rateLimit !== undefined && { rateLimitPerMinute: rateLimit === 'unlimited' ? null : rateLimit }),

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { HoldReason } from './held-deliveries.ts';
+import type { Queryable } from '../queryable.ts';
 import type { SealedRow } from './projects.ts';
 
 export type Endpoint = {
@@ -15,7 +15,9 @@ export type Endpoint = {
   disabledBy: 'relay' | 'person' | null;
   disabledReason: string | null;
   paused: boolean;
-  /** How fast deliveries that were held while it was paused or disabled are let go, per second. */
+  /** An archived endpoint is disabled and hidden for good. */
+  archivedAt: Date | null;
+  /** How fast deliveries that were held while it was paused or disabled are released, per second. */
   releaseRate: number;
   orderingKey: string | null;
   onDeadLetter: 'continue' | 'hold';
@@ -24,37 +26,41 @@ export type Endpoint = {
   hasHeaders: boolean;
   /** Whether its certificate is checked against authorities of its own. */
   hasCa: boolean;
-  /** Whether we show it a client certificate, which is sealed. */
+  /** Whether the relay shows it a client certificate, which is sealed. */
   hasClientCertificate: boolean;
   createdAt: Date;
+};
+
+/** What an endpoint's row holds sealed or as PEM. Of a sealed value and its key's id both or neither are null. */
+export type SealedSettings = {
+  sealedHeaders: string | null;
+  headersKeyId: string | null;
+  /** PEM. */
+  caCertificates: string | null;
+  sealedClientCertificate: string | null;
+  clientCertificateKeyId: string | null;
 };
 
 export type EndpointSettings = Pick<
   Endpoint,
   'url' | 'eventTypes' | 'retrySchedule' | 'timeoutMs' | 'orderingKey' | 'forwardCredentials'
-> & {
-  /** Both or neither are null. */
-  sealedHeaders: string | null;
-  headersKeyId: string | null;
-  /** PEM. */
-  caCertificates: string | null;
-  /** Both or neither are null. */
-  sealedClientCertificate: string | null;
-  clientCertificateKeyId: string | null;
-};
+> &
+  SealedSettings;
 
 export type EndpointChanges = Partial<
-  EndpointSettings & Pick<Endpoint, 'enabled' | 'disabledBy' | 'disabledReason' | 'paused' | 'releaseRate'>
+  EndpointSettings &
+    Pick<Endpoint, 'enabled' | 'disabledBy' | 'disabledReason' | 'paused' | 'releaseRate' | 'archivedAt'>
 >;
 
-const endpoint = `id, project_id as "projectId", url, event_types as "eventTypes", retry_schedule as "retrySchedule",
+/** The columns of an `Endpoint`. */
+export const endpointColumns = `id, project_id as "projectId", url, event_types as "eventTypes", retry_schedule as "retrySchedule",
   timeout_ms as "timeoutMs", enabled, disabled_by as "disabledBy", disabled_reason as "disabledReason", paused,
-  release_rate as "releaseRate", ordering_key as "orderingKey",
+  archived_at as "archivedAt", release_rate as "releaseRate", ordering_key as "orderingKey",
   on_dead_letter as "onDeadLetter", forward_credentials as "forwardCredentials", sealed_headers is not null as "hasHeaders",
   ca_certificates is not null as "hasCa", sealed_client_certificate is not null as "hasClientCertificate",
   created_at as "createdAt"`;
 
-const changeColumns: Readonly<Record<keyof EndpointChanges, string>> = {
+const columnOf: Readonly<Record<keyof EndpointChanges, string>> = {
   url: 'url',
   eventTypes: 'event_types',
   retrySchedule: 'retry_schedule',
@@ -71,21 +77,24 @@ const changeColumns: Readonly<Record<keyof EndpointChanges, string>> = {
   disabledReason: 'disabled_reason',
   paused: 'paused',
   releaseRate: 'release_rate',
+  archivedAt: 'archived_at',
 };
 
-/** Commits an endpoint and its signing secret, both or neither. False when there is no such project. */
-export async function addEndpoint(
-  pool: pg.Pool,
-  added: { id: string; projectId: string; settings: EndpointSettings; secret: SealedRow },
-): Promise<boolean> {
-  const { id, projectId, settings, secret } = added;
-  const { rowCount } = await pool.query(
+/** Inserts an endpoint and its signing secret, both or neither, and returns the endpoint. Throws when there is no such project. */
+export async function insertEndpoint(
+  client: Queryable,
+  inserted: { id: string; projectId: string; settings: EndpointSettings; secret: SealedRow },
+): Promise<Endpoint> {
+  const { id, projectId, settings, secret } = inserted;
+  const { rows } = await client.query<Endpoint>(
     `with endpoint as (
        insert into endpoints (id, project_id, url, event_types, retry_schedule, timeout_ms, ordering_key, forward_credentials,
          sealed_headers, headers_key_id, ca_certificates, sealed_client_certificate, client_certificate_key_id)
-       select $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 from projects where id = $2 returning id
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning *
+     ), secret as (
+       insert into endpoint_secrets (id, endpoint_id, sealed, key_id) select $14, id, $15, $16 from endpoint
      )
-     insert into endpoint_secrets (id, endpoint_id, sealed, key_id) select $14, id, $15, $16 from endpoint`,
+     select ${endpointColumns} from endpoint`,
     [
       id,
       projectId,
@@ -105,50 +114,16 @@ export async function addEndpoint(
       secret.keyId,
     ],
   );
-  return rowCount === 1;
-}
-
-/** An endpoint, and how it fares: what its breaker does, and how many of its deliveries are held for which reason. */
-export type ListedEndpoint = Endpoint & {
-  breaker: {
-    state: 'closed' | 'open' | 'half_open';
-    /** In a row. */
-    failures: number;
-    failingSince: Date | null;
-    /** When one delivery may try it again; null while it is closed. */
-    probeAt: Date | null;
-  };
-  held: Partial<Record<HoldReason, number>>;
-};
-
-/** The endpoints of one project, or of all of them, the oldest first. */
-export async function listEndpoints(pool: pg.Pool, projectId?: string): Promise<ListedEndpoint[]> {
-  const { rows } = await pool.query<Endpoint & ListedEndpoint['breaker'] & Pick<ListedEndpoint, 'held'>>(
-    `select ${endpoint}, coalesce(b.state, 'closed') as state, coalesce(b.failures, 0) as failures,
-       b.failing_since as "failingSince", b.probe_at as "probeAt", coalesce(h.held, '{}') as held
-     from endpoints
-     left join endpoint_breakers b on b.endpoint_id = endpoints.id
-     left join (
-       select endpoint_id, jsonb_object_agg(reason, count) as held
-       from (select endpoint_id, reason, count(*) from held_deliveries group by endpoint_id, reason) as counted
-       group by endpoint_id
-     ) as h on h.endpoint_id = endpoints.id
-     where $1::uuid is null or project_id = $1 order by project_id, created_at, id`,
-    [projectId ?? null],
-  );
-  return rows.map(({ state, failures, failingSince, probeAt, ...rest }) => ({
-    ...rest,
-    breaker: { state, failures, failingSince, probeAt: state === 'closed' ? null : probeAt },
-  }));
+  return rows[0] as Endpoint;
 }
 
 /** An endpoint with all that a request to it takes, sealed; its active secrets newest first. */
-export type WholeEndpoint = Endpoint & EndpointSettings & { secrets: SealedRow[] };
+export type SealedEndpoint = Endpoint & EndpointSettings & { secrets: SealedRow[] };
 
 /** Null when there is none. */
-export async function readEndpoint(pool: pg.Pool, endpointId: string): Promise<WholeEndpoint | null> {
-  const { rows } = await pool.query<WholeEndpoint>(
-    `select ${endpoint}, sealed_headers as "sealedHeaders", headers_key_id as "headersKeyId",
+export async function readEndpoint(client: Queryable, endpointId: string): Promise<SealedEndpoint | null> {
+  const { rows } = await client.query<SealedEndpoint>(
+    `select ${endpointColumns}, sealed_headers as "sealedHeaders", headers_key_id as "headersKeyId",
      ca_certificates as "caCertificates", sealed_client_certificate as "sealedClientCertificate",
      client_certificate_key_id as "clientCertificateKeyId", (
        select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'keyId', s.key_id, 'sealed', s.sealed)
@@ -161,46 +136,46 @@ export async function readEndpoint(pool: pg.Pool, endpointId: string): Promise<W
   return rows[0] ?? null;
 }
 
-/** Commits the given changes (at least one) and returns the endpoint as it is then; null when there is none. */
+/**
+ * Reads an endpoint and keeps other changes of its project waiting until the transaction ends. Null when there is no such
+ * endpoint.
+ */
+export async function lockEndpoint(client: pg.PoolClient, endpointId: string): Promise<Endpoint | null> {
+  await client.query(
+    'select from projects where id = (select project_id from endpoints where id = $1) for no key update',
+    [endpointId],
+  );
+  const { rows } = await client.query<Endpoint>(`select ${endpointColumns} from endpoints where id = $1`, [
+    endpointId,
+  ]);
+  return rows[0] ?? null;
+}
+
+/** Updates the given columns (at least one) and returns the endpoint as it is then; null when there is none. */
 export async function updateEndpoint(
-  pool: pg.Pool,
+  client: Queryable,
   endpointId: string,
   changes: EndpointChanges,
 ): Promise<Endpoint | null> {
   const names = Object.keys(changes) as (keyof EndpointChanges)[];
-  const assignments = names.map((name, index) => `${changeColumns[name]} = $${index + 2}`);
-  const { rows } = await pool.query<Endpoint>(
-    `update endpoints set ${assignments.join(', ')} where id = $1 returning ${endpoint}`,
+  const assignments = names.map((name, index) => `${columnOf[name]} = $${index + 2}`);
+  const { rows } = await client.query<Endpoint>(
+    `update endpoints set ${assignments.join(', ')} where id = $1 returning ${endpointColumns}`,
     [endpointId, ...names.map((name) => changes[name])],
   );
   return rows[0] ?? null;
 }
 
-/**
- * Adds a signing secret; the active ones sign along until the overlap ends. Returns that moment and the project, or
- * null when there is no such endpoint.
- */
-export async function rotateEndpointSecret(
-  pool: pg.Pool,
-  rotation: { endpointId: string; secret: SealedRow; overlapMs: number },
-): Promise<{ projectId: string; overlapEndsAt: Date } | null> {
-  const { rows } = await pool.query<{ projectId: string; overlapEndsAt: Date }>(
-    `with rotated as (
-       select id, project_id, (now() + make_interval(secs => $2))::timestamptz(3) as overlap_ends_at from endpoints where id = $1
-     ), old as (
-       update endpoint_secrets s set expires_at = overlap_ends_at from rotated
-       where s.endpoint_id = rotated.id and (expires_at is null or expires_at > overlap_ends_at)
-     ), new as (
-       insert into endpoint_secrets (id, endpoint_id, sealed, key_id) select $3, id, $4, $5 from rotated
-     )
-     select project_id as "projectId", overlap_ends_at as "overlapEndsAt" from rotated`,
-    [
-      rotation.endpointId,
-      rotation.overlapMs / 1_000,
-      rotation.secret.id,
-      rotation.secret.sealed,
-      rotation.secret.keyId,
-    ],
+/** Archives the endpoints of a project that are not archived yet. Returns them as they are then. */
+export async function archiveEndpointsOf(
+  client: pg.PoolClient,
+  projectId: string,
+  reason: string,
+): Promise<Endpoint[]> {
+  const { rows } = await client.query<Endpoint>(
+    `update endpoints set enabled = false, disabled_by = 'person', disabled_reason = $2, archived_at = now()
+     where project_id = $1 and archived_at is null returning ${endpointColumns}`,
+    [projectId, reason],
   );
-  return rows[0] ?? null;
+  return rows;
 }

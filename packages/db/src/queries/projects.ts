@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Queryable } from '../queryable.ts';
 
 export type Project = {
   id: string;
@@ -10,6 +11,8 @@ export type Project = {
   onConflict: 'reject' | 'duplicate';
   requireTimestamp: boolean;
   enabled: boolean;
+  /** An archived project is disabled and hidden for good. */
+  archivedAt: Date | null;
   lastReceivedAt: Date | null;
   createdAt: Date;
 };
@@ -19,33 +22,37 @@ export type ProjectSettings = Pick<
   'name' | 'rateLimitPerMinute' | 'idempotencyTtlSeconds' | 'onConflict' | 'requireTimestamp' | 'enabled'
 >;
 
+/** A secret as its row holds it. */
 export type SealedRow = { id: string; keyId: string; sealed: string };
 
 const project = `id, name, provider, rate_limit_per_minute as "rateLimitPerMinute",
   idempotency_ttl_seconds as "idempotencyTtlSeconds", on_conflict as "onConflict", require_timestamp as "requireTimestamp",
-  enabled, last_received_at as "lastReceivedAt", created_at as "createdAt"`;
+  enabled, archived_at as "archivedAt", last_received_at as "lastReceivedAt", created_at as "createdAt"`;
 
-const settingColumns: Readonly<Record<keyof ProjectSettings, string>> = {
+const columnOf: Readonly<Record<keyof ProjectSettings | 'archivedAt', string>> = {
   name: 'name',
   rateLimitPerMinute: 'rate_limit_per_minute',
   idempotencyTtlSeconds: 'idempotency_ttl_seconds',
   onConflict: 'on_conflict',
   requireTimestamp: 'require_timestamp',
   enabled: 'enabled',
+  archivedAt: 'archived_at',
 };
 
-/** Commits a project and its first secret, both or neither. */
-export async function createProject(
-  pool: pg.Pool,
-  created: { id: string; provider: string; settings: ProjectSettings; secret: SealedRow },
-): Promise<void> {
-  const { id, provider, settings, secret } = created;
-  await pool.query(
+/** Inserts a project and its first secret, both or neither, and returns the project. */
+export async function insertProject(
+  client: Queryable,
+  inserted: { id: string; provider: string; settings: ProjectSettings; secret: SealedRow },
+): Promise<Project> {
+  const { id, provider, settings, secret } = inserted;
+  const { rows } = await client.query<Project>(
     `with project as (
        insert into projects (id, name, provider, rate_limit_per_minute, idempotency_ttl_seconds, on_conflict, require_timestamp, enabled)
-       values ($1, $2, $3, $4, $5, $6, $7, $8) returning id
+       values ($1, $2, $3, $4, $5, $6, $7, $8) returning *
+     ), secret as (
+       insert into project_secrets (id, project_id, sealed, key_id) select $9, id, $10, $11 from project
      )
-     insert into project_secrets (id, project_id, sealed, key_id) select $9, id, $10, $11 from project`,
+     select ${project} from project`,
     [
       id,
       settings.name,
@@ -60,29 +67,48 @@ export async function createProject(
       secret.keyId,
     ],
   );
+  return rows[0] as Project;
 }
 
-/** Every project, the oldest first. */
-export async function listProjects(pool: pg.Pool): Promise<Project[]> {
-  const { rows } = await pool.query<Project>(`select ${project} from projects order by created_at, id`);
+/** The projects that are not archived, or all of them, the oldest first. */
+export async function listProjects(
+  pool: pg.Pool,
+  { archivedToo }: { archivedToo: boolean },
+): Promise<Project[]> {
+  const { rows } = await pool.query<Project>(
+    `select ${project} from projects where $1 or archived_at is null order by created_at, id`,
+    [archivedToo],
+  );
   return rows;
 }
 
-/** One project; null when there is none. */
-export async function readProject(pool: pg.Pool, projectId: string): Promise<Project | null> {
-  const { rows } = await pool.query<Project>(`select ${project} from projects where id = $1`, [projectId]);
+/** Null when there is none. */
+export async function readProject(client: Queryable, projectId: string): Promise<Project | null> {
+  const { rows } = await client.query<Project>(`select ${project} from projects where id = $1`, [projectId]);
   return rows[0] ?? null;
 }
 
-/** Commits the given settings (at least one) and returns the project as it is then; null when there is none. */
+/**
+ * Reads a project and keeps other changes of it, its secrets and its endpoints waiting until the transaction ends. Every
+ * change takes this lock before any other, so that two changes never wait for each other. Null when there is none.
+ */
+export async function lockProject(client: pg.PoolClient, projectId: string): Promise<Project | null> {
+  const { rows } = await client.query<Project>(
+    `select ${project} from projects where id = $1 for no key update`,
+    [projectId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Updates the given settings (at least one) and returns the project as it is then; null when there is none. */
 export async function updateProject(
-  pool: pg.Pool,
+  client: Queryable,
   projectId: string,
-  changes: Partial<ProjectSettings>,
+  changes: Partial<ProjectSettings & Pick<Project, 'archivedAt'>>,
 ): Promise<Project | null> {
-  const names = Object.keys(changes) as (keyof ProjectSettings)[];
-  const assignments = names.map((name, index) => `${settingColumns[name]} = $${index + 2}`);
-  const { rows } = await pool.query<Project>(
+  const names = Object.keys(changes) as (keyof typeof changes)[];
+  const assignments = names.map((name, index) => `${columnOf[name]} = $${index + 2}`);
+  const { rows } = await client.query<Project>(
     `update projects set ${assignments.join(', ')} where id = $1 returning ${project}`,
     [projectId, ...names.map((name) => changes[name])],
   );

@@ -14,6 +14,8 @@ export const projects = pgTable('projects', {
   /** A signature scheme of the project's own; null takes the provider's. */
   scheme: jsonb(),
   enabled: boolean().notNull().default(true),
+  /** Set for good: an archived project is disabled and hidden, and its books are kept. */
+  archivedAt: timestamp('archived_at', { withTimezone: true, precision: 3 }),
   lastReceivedAt: timestamp('last_received_at', { withTimezone: true, precision: 3 }),
   /** Raised by a trigger at every change of the project, its secrets or its endpoints. */
   configVersion: bigint('config_version', { mode: 'number' }).notNull().default(0),

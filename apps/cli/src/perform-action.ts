@@ -1,0 +1,71 @@
+import type { ActionResult, Actor, SealingDeps } from '@hqrelay/actions/action';
+import { loadConfig } from '@hqrelay/runtime/env/env';
+import { type Cli, CommandFailure, UsageError } from './cli.ts';
+import { operatorName } from './config.ts';
+import { withDatabase } from './database.ts';
+
+/** What a command that changes a project's configuration reads of the environment. */
+export const actionVariables = ['DATABASE_URL', 'REDIS_URL', 'CONFIG_CACHE_TTL_SECONDS'] as const;
+
+type ActionConfig = { databaseUrl: string; redisUrl: string; configCacheTtlSeconds: number };
+
+const redisTimeoutMs = 1_000;
+
+/** Runs an action of the operator's and returns its value. Throws CommandFailure when it is refused. */
+export async function performAction<T>(
+  cli: Cli,
+  config: ActionConfig,
+  action: (deps: SealingDeps) => Promise<ActionResult<T>>,
+): Promise<T> {
+  const result = await withDatabase(config.databaseUrl, (pool) =>
+    action({
+      pool,
+      actor: actorOfOperator(),
+      secretsKey: () => loadConfig(['HQRELAY_SECRETS_KEY'], cli.env).secretsKey,
+      announceChange: (projectId, change) => announce(cli, config, projectId, change),
+    }),
+  );
+  return valueOf(cli, result);
+}
+
+function actorOfOperator(): Actor {
+  return `cli:${operatorName()}`;
+}
+
+/** Prints the warnings of an action and returns its value. Throws CommandFailure or UsageError when it was refused. */
+export function valueOf<T>(cli: Cli, result: ActionResult<T>): T {
+  if (result.kind === 'refused') {
+    if (result.code !== 'secret.too_short') throw new CommandFailure(result.message);
+    throw new UsageError(`${result.message}; --allow-short-secret takes it all the same`);
+  }
+  for (const warning of result.warnings) cli.warn(`warning: ${warning}\n`);
+  return result.value;
+}
+
+/** When Redis is unavailable the change stands: a warning says how long it may take to be seen. */
+async function announce(
+  cli: Cli,
+  config: ActionConfig,
+  projectId: string,
+  change: { isNew: boolean },
+): Promise<void> {
+  const [{ connectRedis }, { announceChange }] = await Promise.all([
+    import('@hqrelay/cache/connect-redis'),
+    import('@hqrelay/actions/announce-change'),
+  ]);
+  const redis = connectRedis(config.redisUrl, 'hqrelay-cli', { commandTimeout: redisTimeoutMs });
+  let reason = '';
+  redis.on('error', (error: Error) => (reason ||= error.message));
+  try {
+    await redis.connect();
+    await announceChange(redis, projectId, change);
+  } catch (error) {
+    reason ||= error instanceof Error ? error.message : String(error);
+    cli.warn(
+      `warning: the change is saved, but Redis is unavailable (${reason}): it may take up to ` +
+        `${config.configCacheTtlSeconds} s (CONFIG_CACHE_TTL_SECONDS) until every process sees it\n`,
+    );
+  } finally {
+    redis.disconnect();
+  }
+}
