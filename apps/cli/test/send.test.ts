@@ -146,6 +146,13 @@ it('fails when the receiver refuses, with its answer on stdout', async () => {
   expect(outcome.stderr).toContain('1 of 1 not accepted');
 });
 
+it('posts to RECEIVER_URL, wherever PUBLIC_URL leads providers', async () => {
+  const elsewhere = { RECEIVER_PORT: '1', PUBLIC_URL: 'http://127.0.0.1:1' };
+  const argv = ['send', '--project', projectId, '--json'];
+  const outcome = await world.runWith({ ...elsewhere, RECEIVER_URL: receiver.url }, argv);
+  expect(jsonOf(outcome)).toMatchObject({ statusCode: 202 });
+});
+
 it('fails when the receiver does not listen', async () => {
   const outcome = await world.runWith({ RECEIVER_PORT: '1' }, ['send', '--project', projectId, '--json']);
   expect(jsonOf(outcome, 1)).toMatchObject({ statusCode: null, id: null });

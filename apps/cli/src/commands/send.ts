@@ -46,7 +46,10 @@ export function addSend(program: Command, cli: Cli): void {
 }
 
 async function send(cli: Cli, options: Options): Promise<void> {
-  const config = loadConfig(['DATABASE_URL', 'HQRELAY_SECRETS_KEY', 'PUBLIC_URL', 'RECEIVER_PORT'], cli.env);
+  const config = loadConfig(
+    ['DATABASE_URL', 'HQRELAY_SECRETS_KEY', 'RECEIVER_URL', 'RECEIVER_PORT'],
+    cli.env,
+  );
   const body =
     options.body === undefined
       ? sampleBody(options.eventType)
@@ -54,7 +57,7 @@ async function send(cli: Cli, options: Options): Promise<void> {
   const project = await withDatabase(config.databaseUrl, (pool) => readProjectConfig(pool, options.project));
   if (!project) throw new CommandFailure(`there is no project ${options.project}`);
 
-  const url = webhookUrl(config, project.id);
+  const url = webhookUrl({ ...config, publicUrl: config.receiverUrl }, project.id);
   const provide = createProvider(config, project, url);
   const { eventType, count = 1 } = options;
   const contentType = options.contentType ?? (isJson(body) ? 'application/json' : 'application/octet-stream');

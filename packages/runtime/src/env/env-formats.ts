@@ -33,12 +33,8 @@ function items(text: string): string[] {
   return list;
 }
 
-function isAddressOrSubnet(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
-}
+const subnet = z.union([z.cidrv4(), z.cidrv6()]);
+const addressOrSubnet = z.union([z.ipv4(), z.ipv6(), subnet]);
 
 /** An IP address, or one with a port: `10.0.0.2:5353`, `[fd00::53]:5353`. */
 function isSocketAddress(text: string): boolean {
@@ -57,20 +53,18 @@ export function integer(min: number, max: number) {
   });
 }
 
-export const flag = format((text) => {
-  if (text !== 'true' && text !== 'false') throw new RangeError('must be true or false');
-  return text === 'true';
+export const flag = z.stringbool({
+  truthy: ['true'],
+  falsy: ['false'],
+  case: 'sensitive',
+  error: 'must be true or false',
 });
 
 export function oneOf<const T extends string>(values: readonly T[]) {
-  return format((text) => {
-    const value = values.find((candidate) => candidate === text);
-    if (value === undefined) throw new RangeError(`must be one of ${values.join(', ')}`);
-    return value;
-  });
+  return z.enum(values, { error: `must be one of ${values.join(', ')}` });
 }
 
-/** A connection URL, kept as text because each client has its own reading of the query part. */
+/** A connection URL, kept as text because each client reads the query part in its own way. */
 export function connectionUrl(...protocols: readonly string[]) {
   return format((text) => {
     parseUrl(text, protocols);
@@ -106,7 +100,7 @@ export const secretKeys = format((text) => {
 
 export const networks = format((text) => {
   const list = items(text);
-  if (!list.every((item) => item.includes('/') && isAddressOrSubnet(item))) {
+  if (!list.every((item) => subnet.safeParse(item).success)) {
     throw new RangeError('must be a comma-separated list of networks such as 10.20.0.0/16 or fd00:12::/32');
   }
   return list;
@@ -123,14 +117,14 @@ export const nameServers = format((text) => {
 const proxyNames = ['loopback', 'linklocal', 'uniquelocal'];
 
 /**
- * What Express takes as `trust proxy`: nobody, a number of hops, or a list of addresses and networks.
- * `true` is refused: it would believe whatever address a client writes into X-Forwarded-For.
+ * What Express takes as `trust proxy`: no proxy, a number of hops, or a list of addresses and networks.
+ * `true` is refused: it would believe any address that a client writes into X-Forwarded-For.
  */
 export const trustedProxies = format((text): false | number | string[] => {
   if (text === 'false') return false;
   if (/^\d{1,2}$/.test(text)) return Number(text);
   const list = items(text);
-  if (!list.every((item) => proxyNames.includes(item) || isAddressOrSubnet(item))) {
+  if (!list.every((item) => proxyNames.includes(item) || addressOrSubnet.safeParse(item).success)) {
     throw new RangeError(
       'must be false, a number of proxies (0 to 99), or a comma-separated list of addresses and networks ' +
         `(${proxyNames.join(', ')} are known names); true would trust any client's X-Forwarded-For`,

@@ -13,8 +13,6 @@ import {
   trustedProxies,
 } from './env-formats.ts';
 
-type VariableUser = 'receiver' | 'worker' | 'cli' | 'migrate';
-
 export interface Variable<
   Key extends string = string,
   Schema extends z.ZodType = z.ZodType,
@@ -30,7 +28,8 @@ export interface Variable<
   unit?: 'bytes' | 'milliseconds' | 'seconds' | 'days';
   example: string;
   description: string;
-  usedBy: readonly VariableUser[];
+  /** Why no program reads it yet: its name is part of the contract, and another feature needs it. */
+  reserved?: string;
 }
 
 function variable<const Key extends string, Schema extends z.ZodType, const Unset = never>(
@@ -53,7 +52,6 @@ export const variables = {
     description:
       'Postgres, as the role of the apps. A transaction-mode pooler in front of it works too. ' +
       'TLS with a CA of your own: add `?sslmode=verify-full&sslrootcert=/path/ca.pem`.',
-    usedBy: ['receiver', 'worker', 'cli', 'migrate'],
   }),
   MIGRATION_DATABASE_URL: variable({
     key: 'migrationDatabaseUrl',
@@ -64,7 +62,6 @@ export const variables = {
     description:
       'Postgres, as the role that owns the schema. When it names another role than `DATABASE_URL`, ' +
       'migrating creates the role of the apps and gives it only the privileges it needs.',
-    usedBy: ['migrate'],
   }),
   REDIS_URL: variable({
     key: 'redisUrl',
@@ -75,7 +72,6 @@ export const variables = {
     description:
       'Redis: idempotency, rate limits, cached project config. `rediss://` is TLS. The primary that Sentinel names: ' +
       '`redis+sentinel://user:password@host:26379,host:26379/master/0`. Redis Cluster is not supported.',
-    usedBy: ['receiver', 'worker', 'cli'],
   }),
   RABBITMQ_URL: variable({
     key: 'rabbitmqUrls',
@@ -86,7 +82,6 @@ export const variables = {
     description:
       'RabbitMQ; a comma-separated list where there are several nodes. The path is the virtual host. ' +
       '`amqps://` is TLS.',
-    usedBy: ['receiver', 'worker', 'cli'],
   }),
   HQRELAY_SECRETS_KEY: variable({
     key: 'secretsKey',
@@ -97,7 +92,6 @@ export const variables = {
     description:
       'The key that encrypts the secrets in Postgres: 32 bytes in base64. To rotate it, give a ' +
       'comma-separated list: the first encrypts, all decrypt.',
-    usedBy: ['receiver', 'worker', 'cli'],
   }),
   RECEIVER_PORT: variable({
     key: 'receiverPort',
@@ -106,7 +100,6 @@ export const variables = {
     shown: 'value',
     example: '3000',
     description: 'Where the receiver listens for webhooks. 0 takes any free port.',
-    usedBy: ['receiver', 'cli'],
   }),
   RECEIVER_ADMIN_PORT: variable({
     key: 'receiverAdminPort',
@@ -115,7 +108,6 @@ export const variables = {
     shown: 'value',
     example: '9000',
     description: 'When set, the `/metrics` and `/health/ready` of the receiver answer only on this port.',
-    usedBy: ['receiver'],
   }),
   WORKER_PORT: variable({
     key: 'workerPort',
@@ -124,7 +116,6 @@ export const variables = {
     shown: 'value',
     example: '3001',
     description: 'Where the worker answers `/health`, `/health/ready` and `/metrics`.',
-    usedBy: ['worker'],
   }),
   CONSOLE_PORT: variable({
     key: 'consolePort',
@@ -133,18 +124,26 @@ export const variables = {
     shown: 'value',
     example: '3002',
     description: 'Where the operator console listens.',
-    usedBy: [],
+    reserved: 'the console is not built yet',
   }),
   PUBLIC_URL: variable({
     key: 'publicUrl',
     schema: publicBaseUrl,
-    whenUnset: { value: undefined, meaning: 'http://localhost and RECEIVER_PORT in what the CLI prints' },
+    whenUnset: { value: undefined, meaning: '`http://127.0.0.1:` and RECEIVER_PORT' },
     shown: 'value',
     example: 'https://hooks.example.com',
     description:
-      'The address under which providers reach the receiver: the base of the webhook URLs that the CLI ' +
-      'prints, and of the URL that some providers sign.',
-    usedBy: ['receiver', 'cli'],
+      'The address under which providers reach the receiver: the base of the webhook URLs that the command ' +
+      'line tool prints.',
+  }),
+  RECEIVER_URL: variable({
+    key: 'receiverUrl',
+    schema: publicBaseUrl,
+    whenUnset: { value: undefined, meaning: '`http://127.0.0.1:` and RECEIVER_PORT' },
+    shown: 'value',
+    example: 'http://receiver:3000',
+    description:
+      'Where `hqrelay send` posts: the receiver as the machine of the command line tool reaches it.',
   }),
   TRUST_PROXY: variable({
     key: 'trustProxy',
@@ -153,9 +152,8 @@ export const variables = {
     shown: 'value',
     example: '1',
     description:
-      'Whose `X-Forwarded-For` is believed when a remote address is recorded: `false` (nobody), the ' +
+      'The proxies whose `X-Forwarded-For` is believed when a remote address is recorded: `false` (none), the ' +
       'number of proxies in front, or a comma-separated list of their addresses and networks.',
-    usedBy: ['receiver'],
   }),
   LOG_LEVEL: variable({
     key: 'logLevel',
@@ -165,7 +163,6 @@ export const variables = {
     example: 'info',
     description:
       '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. Logs are JSON lines on stdout.',
-    usedBy: ['receiver', 'worker'],
   }),
   BODY_BYTES_MAX: variable({
     key: 'bodyBytesMax',
@@ -178,19 +175,17 @@ export const variables = {
     description:
       'The largest body the receiver takes; a larger one is answered 413. At most 8388608. The worker bounds its memory ' +
       'by it: give both the same.',
-    usedBy: ['receiver', 'worker'],
   }),
   DELIVERY_TIMEOUT_MS: variable({
     key: 'deliveryTimeoutMs',
-    schema: integer(100, 120_000),
+    schema: integer(100, 30_000),
     whenUnset: { text: '10000' },
     shown: 'value',
     unit: 'milliseconds',
     example: '10000',
     description:
-      'How long one attempt may take, from waiting for a connection to the last byte of the answer, for ' +
-      'endpoints without a timeout of their own. 100 to 120000.',
-    usedBy: ['worker', 'cli'],
+      'The timeout of an endpoint that is added without `--timeout`: how long one attempt may take, from waiting ' +
+      'for a connection to the last byte of the answer. 100 to 30000. Endpoints that exist keep theirs.',
   }),
   CONFIG_CACHE_TTL_SECONDS: variable({
     key: 'configCacheTtlSeconds',
@@ -200,9 +195,8 @@ export const variables = {
     unit: 'seconds',
     example: '300',
     description:
-      'How long the config of a project stays in Redis. Changes reach every process at once in any case; ' +
-      'this bounds how long a lost notice can matter.',
-    usedBy: ['receiver', 'worker'],
+      'How long the configuration of a project stays in Redis. A change is announced to every process at once; ' +
+      'this bounds how long a process that misses the announcement uses the old one.',
   }),
   ALLOW_PRIVATE_ENDPOINTS: variable({
     key: 'allowPrivateEndpoints',
@@ -213,7 +207,6 @@ export const variables = {
     description:
       'For development: endpoints may be on loopback and private addresses, and speak plain http. Cloud ' +
       'metadata addresses stay forbidden.',
-    usedBy: ['worker', 'cli'],
   }),
   ALLOW_ENDPOINT_CIDRS: variable({
     key: 'allowEndpointCidrs',
@@ -222,7 +215,6 @@ export const variables = {
     shown: 'value',
     example: '10.20.0.0/16,fd00:12::/32',
     description: 'The private networks that endpoints may live in. Cloud metadata addresses stay forbidden.',
-    usedBy: ['worker', 'cli'],
   }),
   DNS_SERVERS: variable({
     key: 'dnsServers',
@@ -233,7 +225,6 @@ export const variables = {
     description:
       "The name servers that resolve endpoints' host names: addresses, with a port where it is not 53. " +
       'The stores are still found through the system.',
-    usedBy: ['worker', 'cli'],
   }),
   EGRESS_PROXY: variable({
     key: 'egressProxy',
@@ -244,7 +235,6 @@ export const variables = {
     description:
       'An HTTP proxy that all deliveries go through (CONNECT). The names of endpoints are then resolved by ' +
       'the proxy, which has to refuse private addresses itself.',
-    usedBy: ['worker', 'cli'],
   }),
   PAYLOAD_RETENTION_DAYS: variable({
     key: 'payloadRetentionDays',
@@ -254,7 +244,7 @@ export const variables = {
     unit: 'days',
     example: '90',
     description: 'How long payloads are kept. The facts about webhooks and attempts stay.',
-    usedBy: ['worker'],
+    reserved: 'nothing deletes payloads yet',
   }),
 } as const;
 
