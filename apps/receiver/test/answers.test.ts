@@ -196,6 +196,32 @@ describe('a webhook that nobody vouches for', () => {
   });
 });
 
+describe('a captured request of a project whose signature covers a timestamp', () => {
+  it('is a duplicate under every other id, however its signature is spelled', async () => {
+    const project = await seedProject(world, { requireTimestamp: true });
+    const body = Buffer.from('{"event":"payment.captured"}');
+    const signature = signAsProvider(project, body);
+    const first = await post(project.id, { ...signature, 'X-Webhook-Id': 'evt_1' }, body);
+    expect(first.statusCode).toBe(202);
+    const upperCase = signature['x-hub-signature-256']!.replace(/[0-9a-f]{64}/, (hex) => hex.toUpperCase());
+    const captured = { ...signature, 'x-hub-signature-256': upperCase, 'X-Webhook-Id': 'evt_2' };
+    const again = await post(project.id, captured, body);
+    expect(again.text).toBe(first.text);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
+  });
+
+  it('is another webhook where the signature covers the body alone', async () => {
+    const project = await seedProject(world);
+    const body = Buffer.from('{"event":"payment.captured"}');
+    const signature = signAsProvider(project, body);
+    const first = await post(project.id, { ...signature, 'X-Webhook-Id': 'evt_1' }, body);
+    const second = await post(project.id, { ...signature, 'X-Webhook-Id': 'evt_2' }, body);
+    expect(second.statusCode).toBe(202);
+    expect(second.text).not.toBe(first.text);
+  });
+});
+
 describe('a request that cannot be a webhook is answered 400', () => {
   const body = Buffer.from('{"event":"payment.captured"}');
 

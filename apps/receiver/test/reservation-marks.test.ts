@@ -28,6 +28,7 @@ const request = (webhookId: string): KeyRequest => ({
   rateLimitPerMinute: null,
   idempotencyTtlSeconds: 3_600,
   onConflict: 'reject',
+  contentKey: null,
 });
 
 async function reserve(of: KeyRequest): Promise<Extract<StoreAnswer, { kind: 'held' }>> {

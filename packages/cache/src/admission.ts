@@ -19,7 +19,11 @@ export type AdmissionRequest = {
   /** Null is unlimited. */
   rateLimitPerMinute: number | null;
   idempotencyTtlSeconds: number;
+  /** A second key that is reserved with the first: the same content under another id is a duplicate. */
+  contentKey: ContentKey | null;
 };
+
+export type ContentKey = { name: string; ttlSeconds: number };
 
 export type Admission =
   | {
@@ -39,6 +43,7 @@ const idempotencyKey = (projectId: string, webhookId: string) =>
   `hqrelay:idempotency:{${projectId}}:${webhookId}`;
 const rateLimitKey = (projectId: string) => `hqrelay:ratelimit:{${projectId}}`;
 const repeatsKey = (projectId: string) => `hqrelay:repeats:{${projectId}}`;
+const contentKeyName = (projectId: string, { name }: ContentKey) => `hqrelay:content:{${projectId}}:${name}`;
 /** Since when Redis knows every id of the project, ms. */
 const epochKey = (projectId: string) => `hqrelay:epoch:{${projectId}}`;
 /** The origin of the Redis that the epoch holds for. */
@@ -46,6 +51,7 @@ const originKey = (projectId: string) => `hqrelay:origin:{${projectId}}`;
 
 const admitScript = script(`${reservationLua}
 local id, sha256, token, limit, ttl, origin = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local contentKey, contentTtl = KEYS[6], ARGV[7]
 local function recordRow()
   local count = redis.call('INCR', KEYS[3])
   if count == 1 then redis.call('PEXPIRE', KEYS[3], ${rateLimitWindowMs}) end
@@ -72,6 +78,16 @@ if value then
   tookOver = 1
   if state and heldSha256 == sha256 then id = heldId end
 end
+local content = contentKey and redis.call('GET', contentKey)
+if content then
+  local state, heldId, _, heldToken, at = parse(content)
+  if state == '${accepted}' then return { 'held', state, heldId, sha256, 0, 0, recordRow(), now - epoch } end
+  if state == '${reserved}' and heldToken ~= token and now - at < ${reservationMs} then
+    return { 'held', state, heldId, sha256, 0, 0, 1, now - epoch }
+  end
+  tookOver = 1
+  if state and id == ARGV[1] then id = heldId end
+end
 if limit >= 0 then
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - ${rateLimitWindowMs})
   local count = redis.call('ZCARD', KEYS[2])
@@ -83,17 +99,20 @@ if limit >= 0 then
   redis.call('ZADD', KEYS[2], now, token)
   redis.call('PEXPIRE', KEYS[2], ${rateLimitWindowMs})
 end
-redis.call('SET', KEYS[1], format('${reserved}', id, sha256, token, now), 'EX', ttl)
+local value = format('${reserved}', id, sha256, token, now)
+redis.call('SET', KEYS[1], value, 'EX', ttl)
+if contentKey then redis.call('SET', contentKey, value, 'EX', contentTtl) end
 return { 'held', '${reserved}', id, sha256, 1, tookOver, 1, now - epoch }`);
 
 const releaseScript = script(`${reservationLua}
 local token = ARGV[1]
-redis.call('ZREM', KEYS[2], token)
-local value = redis.call('GET', KEYS[1])
-if not value then return 0 end
-local state, id, sha256, heldToken = parse(value)
-if state ~= '${reserved}' or heldToken ~= token then return 0 end
-redis.call('SET', KEYS[1], format('${released}', id, sha256, '', now), 'KEEPTTL')
+redis.call('ZREM', KEYS[1], token)
+for i = 2, #KEYS do
+  local state, id, sha256, heldToken = parse(redis.call('GET', KEYS[i]) or '')
+  if state == '${reserved}' and heldToken == token then
+    redis.call('SET', KEYS[i], format('${released}', id, sha256, '', now), 'KEEPTTL')
+  end
+end
 return 1`);
 
 const distrustScript = script(`${reservationLua}
@@ -113,6 +132,7 @@ export async function admit(cache: Cache, request: AdmissionRequest): Promise<Ad
         repeatsKey(projectId),
         epochKey(projectId),
         originKey(projectId),
+        ...(request.contentKey ? [contentKeyName(projectId, request.contentKey)] : []),
       ],
       [
         request.id,
@@ -121,6 +141,7 @@ export async function admit(cache: Cache, request: AdmissionRequest): Promise<Ad
         request.rateLimitPerMinute ?? -1,
         request.idempotencyTtlSeconds,
         cache.origin,
+        request.contentKey?.ttlSeconds ?? 0,
       ],
     ),
   );
@@ -146,26 +167,35 @@ function admissionOf([kind, ...fields]: [Admission['kind'], ...(string | number)
 
 export type AcceptedKey = Pick<
   AdmissionRequest,
-  'projectId' | 'webhookId' | 'id' | 'payloadSha256' | 'idempotencyTtlSeconds'
+  'projectId' | 'webhookId' | 'id' | 'payloadSha256' | 'idempotencyTtlSeconds' | 'contentKey'
 >;
 
 /** The key is accepted from now on, for the idempotency window. False when Redis is unavailable. */
 export async function acceptKey(cache: Cache, key: AcceptedKey): Promise<boolean> {
   const value = formatReservation({ ...key, state: 'accepted', token: '', at: Date.now() });
+  const { contentKey, projectId } = key;
   const answer = await cache.tryCommand((redis) =>
-    redis.set(idempotencyKey(key.projectId, key.webhookId), value, 'EX', key.idempotencyTtlSeconds),
+    Promise.all([
+      redis.set(idempotencyKey(projectId, key.webhookId), value, 'EX', key.idempotencyTtlSeconds),
+      contentKey && redis.set(contentKeyName(projectId, contentKey), value, 'EX', contentKey.ttlSeconds),
+    ]),
   );
   return answer !== undefined;
 }
 
-/** Releases the key if this request has reserved it, and its place under the rate limit. False when Redis is unavailable. */
+/** Releases what this request has reserved, and its place under the rate limit. False when Redis is unavailable. */
 export async function releaseKey(
   cache: Cache,
-  { projectId, webhookId, token }: Pick<AdmissionRequest, 'projectId' | 'webhookId' | 'token'>,
+  {
+    projectId,
+    webhookId,
+    token,
+    contentKey,
+  }: Pick<AdmissionRequest, 'projectId' | 'webhookId' | 'token' | 'contentKey'>,
 ): Promise<boolean> {
-  const answer = await cache.tryCommand((redis) =>
-    runScript(redis, releaseScript, [idempotencyKey(projectId, webhookId), rateLimitKey(projectId)], [token]),
-  );
+  const keys = [rateLimitKey(projectId), idempotencyKey(projectId, webhookId)];
+  if (contentKey) keys.push(contentKeyName(projectId, contentKey));
+  const answer = await cache.tryCommand((redis) => runScript(redis, releaseScript, keys, [token]));
   return answer !== undefined;
 }
 

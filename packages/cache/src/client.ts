@@ -117,7 +117,7 @@ export class Cache {
     try {
       await inTime(probe(this.redis));
       // Before any command of this connection relies on what the server remembers.
-      this.#origin = await inTime(readOrigin(this.redis)).catch(() => '');
+      this.#origin ||= await inTime(readOrigin(this.redis)).catch(() => '');
       this.#connectionError = undefined;
       this.#health.change('up');
       return true;

@@ -38,6 +38,7 @@ const request = (fields: Partial<Parameters<typeof admit>[1]> = {}) => ({
   token: randomUUID(),
   rateLimitPerMinute: null,
   idempotencyTtlSeconds: 3_600,
+  contentKey: null,
   ...fields,
 });
 
@@ -137,6 +138,29 @@ describe('a command that runs late', () => {
     await accept(first);
     await release(first);
     expect((await reserve(request())).held).toMatchObject({ state: 'accepted', id: first.id });
+  });
+});
+
+describe('the same content under another id', () => {
+  const contentKey = { name: 'signature:ab', ttlSeconds: 600 };
+
+  it('waits for the request at work, and is a duplicate once that is accepted', async () => {
+    const first = request({ contentKey });
+    await reserve(first);
+    const second = request({ webhookId: 'evt_2', contentKey });
+    expect(await reserve(second)).toMatchObject({ isMine: false, held: { state: 'reserved', id: first.id } });
+    await accept(first);
+    expect(await reserve(second)).toMatchObject({ isMine: false, held: { state: 'accepted', id: first.id } });
+    expect(await cache.redis.exists(key('evt_2'))).toBe(0);
+    expect(await cache.redis.ttl(`hqrelay:content:{${projectId}}:signature:ab`)).toBeGreaterThan(590);
+  });
+
+  it('takes over the id of a request that released it', async () => {
+    const first = request({ contentKey });
+    await reserve(first);
+    await release(first);
+    const second = request({ webhookId: 'evt_2', contentKey });
+    expect(await reserve(second)).toMatchObject({ isMine: true, tookOver: true, held: { id: first.id } });
   });
 });
 

@@ -185,7 +185,14 @@ it('an ACL user with the rights that docs/operations.md names can do everything'
     expect(await configs.read(projectId, 0)).toEqual({ kind: 'absent' });
     expect(await countLiveWorkers(limited.redis, { workerId: 'one', withinMs: 1_000 })).toBe(1);
     await leaveLiveWorkers(limited.redis, 'one');
-    const claim = { projectId, webhookId: 'w', id: newId(), payloadSha256: '', token: newId() };
+    const claim = {
+      projectId,
+      webhookId: 'w',
+      id: newId(),
+      payloadSha256: '',
+      token: newId(),
+      contentKey: null,
+    };
     const limits = { rateLimitPerMinute: 1, idempotencyTtlSeconds: 60 };
     expect(await admit(limited, { ...claim, ...limits })).toMatchObject({ isMine: true });
     expect(await acceptKey(limited, { ...claim, ...limits })).toBe(true);

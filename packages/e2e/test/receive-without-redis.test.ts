@@ -3,7 +3,7 @@ import { connectRedis } from '@hqrelay/cache/connect-redis';
 import { newId } from '@hqrelay/domain/ids';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
-import { postWebhook, type ProviderAnswer } from '@hqrelay/testing/provider';
+import { postWebhook, signAsProvider, type ProviderAnswer } from '@hqrelay/testing/provider';
 import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
@@ -75,6 +75,17 @@ describe('while Redis is', () => {
         expect(again.headers.get('idempotent-replayed')).toBe('true');
       }
       expect((await post('a', '{"another":"body"}')).statusCode).toBe(409);
+    });
+
+    it('a captured request of a project with signed timestamps is a duplicate under another id', async () => {
+      const signed = await seedProject(world, { requireTimestamp: true });
+      const body = Buffer.from('{"event":"payment.captured"}');
+      const send = (webhookId: string, headers: Record<string, string>) =>
+        postWebhook(receiver.url, signed, { webhookId, body, headers });
+      const signature = signAsProvider(signed, body);
+      const answers = [await send('evt_1', signature), await send('evt_2', signature)];
+      expect(answers.map((answer) => answer.text)).toEqual([answers[0]?.text, answers[0]?.text]);
+      expect(answers[1]?.headers.get('idempotent-replayed')).toBe('true');
     });
 
     it('fifty copies at once are one webhook', async () => {

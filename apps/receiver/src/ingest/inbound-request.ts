@@ -26,6 +26,9 @@ export type IngestResult =
   | { kind: 'unauthorized' }
   | { kind: 'unavailable'; code: string; message: string };
 
+/** What makes a request a duplicate under any id. */
+export type ContentKey = { name: string; ttlSeconds: number };
+
 /** A webhook whose sender is known to have the secret. */
 export type VerifiedWebhook = {
   request: InboundRequest;
@@ -33,6 +36,7 @@ export type VerifiedWebhook = {
   webhookId: string;
   eventType: string | null;
   payloadSha256: string;
+  contentKey: ContentKey | null;
   headers: [string, string][];
   /** What was taken off the headers and can be put back. */
   credentials: CredentialPlace[];

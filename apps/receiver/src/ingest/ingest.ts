@@ -62,7 +62,7 @@ function refuse(
 function identify(
   deps: IngestDeps,
   request: InboundRequest,
-  { project, json }: Extract<Verification, { kind: 'verified' }>,
+  { project, json, contentKey }: Extract<Verification, { kind: 'verified' }>,
 ): VerifiedWebhook {
   const payloadSha256 = hash('sha256', request.body);
   return {
@@ -71,12 +71,13 @@ function identify(
     webhookId: identifyWebhook({ headers: request.headers, bodySha256Hex: payloadSha256 }).webhookId,
     eventType: eventTypeOf({ headers: request.headers, json }),
     payloadSha256,
+    contentKey,
     headers: keepHeaders(request.rawHeaders),
     credentials: findCredentials(request.rawHeaders, deps.secrets.ofProject(project, request.receivedAt)),
   };
 }
 
-function keyRequestOf({ project, request, webhookId, payloadSha256 }: VerifiedWebhook) {
+function keyRequestOf({ project, request, webhookId, payloadSha256, contentKey }: VerifiedWebhook) {
   const { rateLimitPerMinute, idempotencyTtlSeconds, onConflict } = project;
   return {
     projectId: project.id,
@@ -86,6 +87,7 @@ function keyRequestOf({ project, request, webhookId, payloadSha256 }: VerifiedWe
     rateLimitPerMinute,
     idempotencyTtlSeconds,
     onConflict,
+    contentKey,
   };
 }
 

@@ -13,6 +13,8 @@ export type KeyRequest = {
   rateLimitPerMinute: number | null;
   idempotencyTtlSeconds: number;
   onConflict: 'reject' | 'duplicate';
+  /** Reserved with the id: the same content under another id is a duplicate. */
+  contentKey: { name: string; ttlSeconds: number } | null;
 };
 
 /** How a request ends its reservation. No answer waits for either, and neither rejects: a reservation that stays expires. */

@@ -45,7 +45,7 @@ function verifyAt(headers: Record<string, string>, at = now) {
 
 describe('published vectors', () => {
   it("verifies GitHub's example", () => {
-    expect(verifyGeneric(githubSignature)).toEqual({ kind: 'verified', secretId: 'only' });
+    expect(verifyGeneric(githubSignature)).toMatchObject({ kind: 'verified', secretId: 'only' });
   });
 
   it.each([
@@ -61,7 +61,7 @@ describe('published vectors', () => {
       headers: { 'x-signature': signature },
       body: Buffer.from('what do ya want for nothing?'),
     };
-    expect(verify(scheme, request, [{ id: 'rfc', key: 'Jefe' }])).toEqual({
+    expect(verify(scheme, request, [{ id: 'rfc', key: 'Jefe' }])).toMatchObject({
       kind: 'verified',
       secretId: 'rfc',
     });
@@ -87,7 +87,7 @@ describe('published vectors', () => {
     );
     const secrets = [{ id: 'slack', key: '8f742231b10e8888abcd99yyyzzz85a5' }];
     const verdict = verify(scheme, { headers, body: example }, secrets, 1_531_420_618_000);
-    expect(verdict).toEqual({ kind: 'verified', secretId: 'slack' });
+    expect(verdict).toMatchObject({ kind: 'verified', secretId: 'slack' });
   });
 });
 
@@ -112,7 +112,7 @@ describe('a scheme as data', () => {
       'webhook-timestamp': String(nowSeconds),
       'webhook-signature': signature,
     };
-    expect(verify(standardWebhooks, { headers, body }, secrets)).toEqual({
+    expect(verify(standardWebhooks, { headers, body }, secrets)).toMatchObject({
       kind: 'verified',
       secretId: 'sw',
     });
@@ -316,18 +316,18 @@ describe('several secrets', () => {
   ];
 
   it('verifies with any of them and names which', () => {
-    expect(verifyGeneric(githubSignature, body, [...others, secret])).toEqual({
+    expect(verifyGeneric(githubSignature, body, [...others, secret])).toMatchObject({
       kind: 'verified',
       secretId: 'only',
     });
-    expect(verifyGeneric(githubSignature, body, [secret, ...others])).toEqual({
+    expect(verifyGeneric(githubSignature, body, [secret, ...others])).toMatchObject({
       kind: 'verified',
       secretId: 'only',
     });
   });
 
   it('names the first of two that are equal', () => {
-    expect(verifyGeneric(githubSignature, body, [secret, { ...secret, id: 'same' }])).toEqual({
+    expect(verifyGeneric(githubSignature, body, [secret, { ...secret, id: 'same' }])).toMatchObject({
       kind: 'verified',
       secretId: 'only',
     });

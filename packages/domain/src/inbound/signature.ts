@@ -5,7 +5,8 @@ import { z } from 'zod';
 export type HeaderLookup = (lowerCaseName: string) => string | undefined;
 
 export type SignatureVerdict =
-  | { kind: 'verified'; secretId: string }
+  /** `mac`: the bytes of the signature, however its header wrote them. */
+  | { kind: 'verified'; secretId: string; mac: Buffer }
   | { kind: 'missing' }
   | { kind: 'malformed'; message: string }
   | { kind: 'mismatch' }
@@ -100,7 +101,7 @@ export function verifySignature(
     return { kind: 'mismatch' };
   }
   const stale = scheme.timestamp && staleness(signedAt!, scheme.timestamp.toleranceSeconds, now);
-  return stale ? { kind: 'stale', message: stale } : { kind: 'verified', secretId };
+  return stale ? { kind: 'stale', message: stale } : { kind: 'verified', secretId, mac: given };
 }
 
 /**
