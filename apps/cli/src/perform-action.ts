@@ -28,7 +28,7 @@ export async function performAction<T>(
   return valueOf(cli, result);
 }
 
-function actorOfOperator(): Actor {
+export function actorOfOperator(): Actor {
   return `cli:${operatorName()}`;
 }
 

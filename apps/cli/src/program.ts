@@ -15,6 +15,7 @@ import { addProjectList } from './commands/project-list.ts';
 import { addProjectSwitches } from './commands/project-switch.ts';
 import { addProjectUpdate } from './commands/project-update.ts';
 import { addReplay } from './commands/replay.ts';
+import { addReplayJobs } from './commands/replay-job.ts';
 import { addSecretList } from './commands/secret-list.ts';
 import { addSecretRevoke } from './commands/secret-revoke.ts';
 import { addSecretRotate } from './commands/secret-rotate.ts';
@@ -73,6 +74,10 @@ function createProgram(cli: Cli): Command {
   addDlqList(dlq, cli);
   addDlqReplay(dlq, cli);
   addReplay(program, cli);
+  addReplayJobs(
+    program.command('replay-job').description('replays of many deliveries, as workers run them'),
+    cli,
+  );
 
   addMigrate(program, cli);
   return program;

@@ -87,6 +87,7 @@ it('every command that changes something has one row, and those that read have n
     ['endpoint.resume', ['endpoint', 'resume', endpointId, '--rate', '7']],
     ['endpoint.disable', ['endpoint', 'disable', endpointId]],
     ['endpoint.enable', ['endpoint', 'enable', endpointId]],
+    ['replay_job.create', ['replay', '--endpoint', endpointId, '--since', '1h']],
     ['endpoint.archive', ['endpoint', 'archive', endpointId]],
     ['project.disable', ['project', 'disable', projectId]],
     ['project.enable', ['project', 'enable', projectId]],

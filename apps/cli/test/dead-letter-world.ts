@@ -1,5 +1,8 @@
+import { encodeReplay } from '@hqrelay/actions/replay/encode-replay';
 import { appendAudit, type WebhookLogRow, type WebhookPayloadRow } from '@hqrelay/db/queries/append-audit';
 import { insertDeadLetters } from '@hqrelay/db/queries/dead-letters';
+import { listRunningReplayJobs } from '@hqrelay/db/queries/replay-jobs';
+import { runReplayBatch } from '@hqrelay/db/queries/run-replay-batch';
 import { deliveryId, newId } from '@hqrelay/domain/ids';
 import { decodeMessage, type Envelope } from '@hqrelay/queue/messages';
 import type { CliWorld } from './cli-world.ts';
@@ -68,4 +71,15 @@ export async function heldReplays(
     if (decoded.kind !== 'message') throw new Error(decoded.reason);
     return { dueAt, ...decoded.message };
   });
+}
+
+/** Runs the replay jobs to their end, as a worker does; the clock is a minute further each time that one waits. */
+export async function runReplayJobs(world: CliWorld): Promise<void> {
+  for (let now = Date.now(); ; now += 60_000) {
+    const jobIds = await listRunningReplayJobs(world.sql);
+    if (jobIds.length === 0) return;
+    for (const jobId of jobIds) {
+      while ((await runReplayBatch(world.sql, jobId, { now, encode: encodeReplay })).kind === 'continues');
+    }
+  }
 }

@@ -2,7 +2,7 @@ import { insertDeadLetters } from '@hqrelay/db/queries/dead-letters';
 import { deliveryId, newId } from '@hqrelay/domain/ids';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CliWorld, createCliWorld } from './cli-world.ts';
-import { die, heldReplays } from './dead-letter-world.ts';
+import { die, heldReplays, runReplayJobs } from './dead-letter-world.ts';
 import { jsonOf } from './run-cli.ts';
 
 let world: CliWorld;
@@ -18,7 +18,9 @@ beforeEach(async () => {
   projectId = await world.createProject();
   ({ endpointId } = await world.addEndpoint(projectId, 'https://endpoint.example/hook'));
 });
-afterEach(() => world.sql.query('delete from held_deliveries; delete from dead_letters'));
+afterEach(() =>
+  world.sql.query('delete from held_deliveries; delete from dead_letters; delete from replay_jobs'),
+);
 
 type Listed = { id: string; replayId: string | null };
 const list = async (...options: string[]) =>
@@ -63,7 +65,7 @@ describe('dlq list', () => {
     expect(stdout).toContain('HTTP 500 at attempt 6, the last');
   });
 
-  it('says when there are more than it shows, also to whoever reads JSON', async () => {
+  it('says when there are more than it shows, with --json on stderr', async () => {
     for (let count = 0; count < 3; count += 1) await die(world, projectId, endpointId);
     const forPeople = await world.run('dlq', 'list', '--project', projectId, '--limit', '2');
     expect(forPeople.stdout).toContain('The newest 2 of 3');
@@ -75,6 +77,7 @@ describe('dlq list', () => {
   it('leaves out what was replayed, unless all are asked for', async () => {
     const { deadLetterId } = await die(world, projectId, endpointId);
     await world.run('dlq', 'replay', deadLetterId);
+    await runReplayJobs(world);
     expect(await list()).toEqual([]);
     expect(await list('--all')).toMatchObject([{ id: deadLetterId, replayId: expect.any(String) }]);
     const { stdout } = await world.run('dlq', 'list', '--project', projectId);
@@ -82,26 +85,20 @@ describe('dlq list', () => {
   });
 });
 
-type Replayed = {
-  count: number;
-  endpoints: { endpointId: string; count: number; heldBecause: string | null }[];
-  replays?: { deadLetterId: string; replayId: string; deliveryId: string }[];
-  firstDueAt: string | null;
-  lastDueAt: string | null;
-  notReplayed: { reason: string; count: number; ids: string[] }[];
-};
+const replay = async (...argv: string[]) =>
+  jsonOf(await world.run('dlq', 'replay', ...argv, '--json')) as { jobId: string; count: number };
 
 describe('dlq replay', () => {
   it('of one dead letter makes a message that a worker delivers as a first attempt of a delivery of its own', async () => {
     const { id, deadLetterId } = await die(world, projectId, endpointId);
-    const outcome = await world.run('dlq', 'replay', deadLetterId, '--by', 'ann', '--json');
-    const { count, replays } = jsonOf(outcome) as Replayed;
-    const [replay] = replays!;
-    expect(count).toBe(1);
-    expect(replay).toMatchObject({
-      deadLetterId,
-      deliveryId: deliveryId(id, endpointId, replay!.replayId),
-    });
+    const created = await replay(deadLetterId, '--by', 'ann');
+    expect(created).toEqual({ jobId: expect.any(String), count: 1 });
+    await runReplayJobs(world);
+    const { rows } = await world.sql.query<{ id: string }>('select * from replays where job_id = $1', [
+      created.jobId,
+    ]);
+    expect(rows).toMatchObject([{ webhook_log_id: id, endpoint_id: endpointId, requested_by: 'ann' }]);
+    const replayId = rows[0]!.id;
     const [held] = await heldReplays(world);
     expect(held).toMatchObject({
       body: Buffer.from('{"a":1}'),
@@ -112,50 +109,37 @@ describe('dlq replay', () => {
         correlationId: 'correlation-1',
         endpointIds: [endpointId],
         headers: [['Content-Type', 'application/json']],
-        copy: true,
         delivery: {
-          deliveryId: replay!.deliveryId,
+          deliveryId: deliveryId(id, endpointId, replayId),
           endpointId,
           attemptNum: 1,
           lane: 'replay',
-          replayId: replay!.replayId,
+          replayId,
           notBefore: held!.dueAt.getTime(),
         },
       },
     });
-    const { rows } = await world.sql.query('select * from replays where id = $1', [replay!.replayId]);
-    expect(rows).toMatchObject([{ webhook_log_id: id, endpoint_id: endpointId, requested_by: 'ann' }]);
   });
 
-  it('says who asked for it, when nobody says', async () => {
+  it('says who asked for it when no name is given', async () => {
     const { deadLetterId } = await die(world, projectId, endpointId);
-    jsonOf(await world.run('dlq', 'replay', deadLetterId, '--json'));
-    const { rows } = await world.sql.query<{ requested_by: string }>(
-      'select r.requested_by from replays r join dead_letters d on d.replay_id = r.id where d.id = $1',
-      [deadLetterId],
-    );
-    expect(rows[0]?.requested_by).toMatch(/.@./);
+    const { jobId } = await replay(deadLetterId);
+    const job = jsonOf(await world.run('replay-job', 'show', jobId, '--json'));
+    expect(job).toMatchObject({ requestedBy: expect.stringMatching(/.@./) });
   });
 
-  it('in a dry run counts by endpoint, and changes nothing', async () => {
-    const { endpointId: other } = await world.addEndpoint(projectId, 'https://other.example/hook');
+  it('in a dry run prints the count, and changes nothing', async () => {
     for (let count = 0; count < 3; count += 1) await die(world, projectId, endpointId);
-    await die(world, projectId, other);
-    await die(world, projectId, other, { payload: null });
+    await die(world, projectId, endpointId, { payload: null });
     const outcome = await world.run('dlq', 'replay', '--project', projectId, '--dry-run', '--json');
-    const result = jsonOf(outcome, 1) as Replayed;
-    expect(result).toMatchObject({ dryRun: true, count: 4, firstDueAt: null });
-    expect(new Map(result.endpoints.map((each) => [each.endpointId, each.count]))).toEqual(
-      new Map([
-        [endpointId, 3],
-        [other, 1],
-      ]),
+    expect(jsonOf(outcome)).toEqual({ count: 3, capped: false });
+    expect(outcome.stderr).toContain(
+      '1 cannot be replayed: the payload was dropped (PAYLOAD_RETENTION_DAYS)',
     );
-    expect(outcome.stderr).toContain('1 cannot be replayed: their payload is gone (PAYLOAD_RETENTION_DAYS)');
-    expect(await list()).toHaveLength(5);
-    expect(await heldReplays(world)).toEqual([]);
+    expect(await list()).toHaveLength(4);
+    expect(jsonOf(await world.run('replay-job', 'list', '--project', projectId, '--json'))).toEqual([]);
     const forPeople = await world.run('dlq', 'replay', '--endpoint', endpointId, '--dry-run');
-    expect(forPeople).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('3 dead letters would') });
+    expect(forPeople).toMatchObject({ exitCode: 0, stdout: '3 deliveries would be sent again.\n' });
   });
 
   it('of a project spaces them at the rate, and does nothing when it is asked for again', async () => {
@@ -163,55 +147,51 @@ describe('dlq replay', () => {
     const otherProject = await world.createProject();
     const { endpointId: elsewhere } = await world.addEndpoint(otherProject, 'https://a.example/hook');
     await die(world, otherProject, elsewhere);
-    const argv = ['dlq', 'replay', '--project', projectId, '--rate', '20', '--json'];
-    const result = jsonOf(await world.run(...argv)) as Replayed;
-    expect(result).toMatchObject({ count: 6, endpoints: [{ endpointId, count: 6 }], notReplayed: [] });
+    expect(await replay('--project', projectId, '--rate', '20')).toMatchObject({ count: 6 });
+    await runReplayJobs(world);
     const dues = (await heldReplays(world)).map(({ dueAt }) => dueAt.getTime());
     expect(dues.map((due) => due - dues[0]!)).toEqual([0, 50, 100, 150, 200, 250]);
-    expect([result.firstDueAt, result.lastDueAt]).toEqual(
-      [dues[0]!, dues[5]!].map((due) => new Date(due).toISOString()),
-    );
-    expect(jsonOf(await world.run(...argv))).toMatchObject({ count: 0, endpoints: [] });
+    expect(await replay('--project', projectId, '--rate', '20')).toMatchObject({ count: 0 });
+    await runReplayJobs(world);
     expect(await heldReplays(world)).toHaveLength(6);
   });
 
   it('takes those that died within the time asked for', async () => {
     const old = await die(world, projectId, endpointId, { deadForMs: 3 * 3_600_000 });
     const recent = await die(world, projectId, endpointId);
-    await world.run('dlq', 'replay', '--endpoint', endpointId, '--until', '1h', '--since', '2d');
+    await replay('--endpoint', endpointId, '--until', '1h', '--since', '2d');
+    await runReplayJobs(world);
     expect(await idsOf()).toEqual([recent.deadLetterId]);
     expect(await idsOf('--all')).toEqual([recent.deadLetterId, old.deadLetterId]);
   });
 
-  it('replays what it can, and says of each of the others why it cannot', async () => {
+  it('replays the named ones that it can, and says of each of the others why it cannot', async () => {
     const fine = await die(world, projectId, endpointId);
-    const gone = await die(world, projectId, endpointId, { payload: null });
     const again = await die(world, projectId, endpointId);
-    await world.run('dlq', 'replay', again.deadLetterId);
+    await replay(again.deadLetterId);
+    await runReplayJobs(world);
     const [poison, unknown] = [newId(), newId()];
     const noIds = { projectId: null, webhookLogId: null, endpointId: null };
-    const bytes = { id: poison, kind: 'message' as const, reason: 'who knows', content: Buffer.from('?') };
+    const bytes = {
+      id: poison,
+      kind: 'message' as const,
+      reason: 'not a message',
+      content: Buffer.from('?'),
+    };
     await insertDeadLetters(world.sql, [{ ...bytes, ...noIds }], Date.now());
 
-    const ids = [fine.deadLetterId, gone.deadLetterId, again.deadLetterId, poison, unknown];
+    const ids = [fine.deadLetterId, again.deadLetterId, poison, unknown];
     const outcome = await world.run('dlq', 'replay', ...ids, '--json');
-    const { count, replays, notReplayed } = jsonOf(outcome, 1) as Replayed;
-    expect({ count, replays }).toMatchObject({ count: 1, replays: [{ deadLetterId: fine.deadLetterId }] });
-    const why = new Map(notReplayed.flatMap((each) => each.ids.map((id) => [id, each.reason])));
-    expect(why.get(gone.deadLetterId)).toBe('their payload is gone (PAYLOAD_RETENTION_DAYS)');
-    expect(why.get(again.deadLetterId)).toMatch(/^it was replayed at .+ as /);
-    expect(why.get(poison)).toBe('it is no delivery (message: who knows)');
-    expect(why.get(unknown)).toBe('there is no such dead letter');
-    for (const id of ids.slice(1)) expect(outcome.stderr).toContain(id);
-  });
-
-  it('to an endpoint that is paused or disabled is allowed, and says that it waits', async () => {
-    const { deadLetterId } = await die(world, projectId, endpointId);
-    await world.run('endpoint', 'pause', endpointId);
-    const { exitCode, stdout } = await world.run('dlq', 'replay', deadLetterId);
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain('the endpoint is paused: held until it is not');
-    expect(await heldReplays(world)).toHaveLength(1);
+    expect(jsonOf(outcome, 1)).toMatchObject({ count: 1 });
+    expect(outcome.stderr).toMatch(
+      new RegExp(`${again.deadLetterId} cannot be replayed: it was replayed at .+ as `),
+    );
+    expect(outcome.stderr).toContain(
+      `${poison} cannot be replayed: it is no delivery (message: not a message)`,
+    );
+    expect(outcome.stderr).toContain(`${unknown} cannot be replayed: there is no such dead letter`);
+    const none = await world.run('dlq', 'replay', unknown, '--json');
+    expect(none).toMatchObject({ exitCode: 1, stdout: '' });
   });
 
   it('of a project or an endpoint that does not exist fails', async () => {
@@ -220,5 +200,57 @@ describe('dlq replay', () => {
       expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
       expect(outcome.stderr).toContain(`there is no ${what}`);
     }
+  });
+});
+
+describe('replay-job', () => {
+  it('shows the progress of a job and how its replays fare, and lists it with the others', async () => {
+    for (let count = 0; count < 3; count += 1) await die(world, projectId, endpointId);
+    const { jobId } = await replay('--project', projectId, '--by', 'ann');
+    const shown = async () => jsonOf(await world.run('replay-job', 'show', jobId, '--json'));
+    expect(await shown()).toMatchObject({ state: 'running', count: 3, replayed: 0, states: {} });
+    await runReplayJobs(world);
+    expect(await shown()).toMatchObject({
+      id: jobId,
+      projectId,
+      state: 'finished',
+      requestedBy: 'ann',
+      ratePerSecond: 50,
+      replayed: 3,
+      states: { held: 3 },
+      endedAt: expect.stringMatching(/Z$/),
+    });
+    const { stdout } = await world.run('replay-job', 'show', jobId);
+    expect(stdout).toMatch(/finished\n[^]*replayed +3 of 3\n[^]*3 held/);
+    const listed = jsonOf(await world.run('replay-job', 'list', '--project', projectId, '--json'));
+    expect(listed).toMatchObject([{ id: jobId, state: 'finished' }]);
+  });
+
+  it('cancel ends a job before it replays anything more, once', async () => {
+    await die(world, projectId, endpointId);
+    const { jobId } = await replay('--project', projectId);
+    const cancelled = jsonOf(await world.run('replay-job', 'cancel', jobId, '--json'));
+    expect(cancelled).toMatchObject({ id: jobId, state: 'cancelled', replayed: 0 });
+    await runReplayJobs(world);
+    expect(await heldReplays(world)).toEqual([]);
+    const again = await world.run('replay-job', 'cancel', jobId);
+    expect(again).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(again.stderr).toContain(`the replay job ${jobId} is cancelled`);
+    const unknown = await world.run('replay-job', 'show', newId());
+    expect(unknown.stderr).toContain('there is no replay job');
+  });
+
+  it('is cancelled when its endpoint or its project is archived', async () => {
+    await die(world, projectId, endpointId);
+    const ofEndpoint = await replay('--endpoint', endpointId);
+    await world.run('endpoint', 'archive', endpointId);
+    const ofProject = await replay('--project', projectId);
+    await world.run('project', 'archive', projectId);
+    for (const { jobId } of [ofEndpoint, ofProject]) {
+      const job = jsonOf(await world.run('replay-job', 'show', jobId, '--json'));
+      expect(job).toMatchObject({ state: 'cancelled', replayed: 0 });
+    }
+    const refused = await world.run('dlq', 'replay', '--endpoint', endpointId);
+    expect(refused.stderr).toContain('is archived: nothing is sent to it');
   });
 });

@@ -2,7 +2,7 @@ import { holdDeliveries } from '@hqrelay/db/queries/held-deliveries';
 import { deliveryId, newId } from '@hqrelay/domain/ids';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CliWorld, createCliWorld } from './cli-world.ts';
-import { die, heldReplays, receive } from './dead-letter-world.ts';
+import { die, heldReplays, receive, runReplayJobs } from './dead-letter-world.ts';
 import { jsonOf } from './run-cli.ts';
 
 let world: CliWorld;
@@ -18,7 +18,9 @@ beforeEach(async () => {
   projectId = await world.createProject();
   ({ endpointId } = await world.addEndpoint(projectId, 'https://endpoint.example/hook'));
 });
-afterEach(() => world.sql.query('delete from held_deliveries; delete from dead_letters'));
+afterEach(() =>
+  world.sql.query('delete from held_deliveries; delete from dead_letters; delete from replay_jobs'),
+);
 
 type Replayed = {
   id: string;
@@ -84,7 +86,7 @@ describe('replay', () => {
   });
 
   it.each([
-    ['queued', {}, 'its payload is gone (PAYLOAD_RETENTION_DAYS)'],
+    ['queued', {}, 'its payload was dropped (PAYLOAD_RETENTION_DAYS)'],
     ['duplicate', { duplicateOf: '01890a5d-ac96-774b-bcce-b302099a8057' }, 'replay that one'],
     ['rejected', { reason: 'signature wrong' }, 'was rejected (signature wrong)'],
     ['rate_limited', {}, 'was rate_limited, and the payload of such a request is not kept'],
@@ -107,6 +109,48 @@ describe('replay', () => {
     expect(toNone.stderr).toContain('there is no endpoint');
     expect((await world.run('replay', newId())).stderr).toContain('there is no webhook');
     expect(await heldReplays(world)).toEqual([]);
+  });
+});
+
+describe('replay of a period', () => {
+  const period = async (...argv: string[]) => {
+    const argvOfAll = ['replay', '--endpoint', endpointId, ...argv, '--json'];
+    return jsonOf(await world.run(...argvOfAll)) as { jobId: string; count: number };
+  };
+  const heldIds = async () => (await heldReplays(world)).map(({ envelope }) => envelope.id);
+
+  it('sends the endpoint what its event filter takes, the oldest first, delivered or not', async () => {
+    await world.run('endpoint', 'update', endpointId, '--events', 'payment.*');
+    const before = await receive(world, projectId, { ageMs: 3 * 3_600_000, endpointIds: [endpointId] });
+    const owed = await receive(world, projectId, { ageMs: 60_000, endpointIds: [endpointId] });
+    await receive(world, projectId, { ageMs: 50_000, eventType: 'order.paid' });
+    const neverOwed = await receive(world, projectId, { ageMs: 40_000 });
+    expect(await period('--since', '1h')).toEqual({ jobId: expect.any(String), count: 2 });
+    await runReplayJobs(world);
+    expect(await heldIds()).toEqual([owed, neverOwed]);
+    expect(await period('--since', '1d', '--until', '1h', '--dry-run')).toEqual({ count: 1, capped: false });
+    await period('--since', '1d', '--until', '1h');
+    await runReplayJobs(world);
+    expect(await heldIds()).toContain(before);
+  });
+
+  it('with --missing leaves out what waits, and what another replay has', async () => {
+    await receive(world, projectId, { ageMs: 60_000, endpointIds: [endpointId] });
+    const neverOwed = await receive(world, projectId, { ageMs: 50_000 });
+    const { id: dead } = await die(world, projectId, endpointId, { ageMs: 40_000 });
+    expect(await period('--since', '1h', '--missing')).toMatchObject({ count: 2 });
+    await runReplayJobs(world);
+    expect(await heldIds()).toEqual([neverOwed, dead]);
+    expect(await period('--since', '1h', '--missing', '--dry-run')).toEqual({ count: 0, capped: false });
+  });
+
+  it('of no endpoint, and of one that is archived, fails', async () => {
+    const unknown = await world.run('replay', '--endpoint', newId(), '--since', '1h');
+    expect(unknown.stderr).toContain('there is no endpoint');
+    await world.run('endpoint', 'archive', endpointId);
+    const archived = await world.run('replay', '--endpoint', endpointId, '--since', '1h');
+    expect(archived).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(archived.stderr).toContain('is archived: nothing is sent to it');
   });
 });
 
@@ -140,6 +184,7 @@ describe('webhook show', () => {
     expect(stdout).toContain(`dead letter ${deadLetterId}: HTTP 500 at attempt 6, the last`);
     const command = /to deliver it again: hqrelay (.+)/.exec(stdout)?.[1];
     expect(jsonOf(await world.run(...command!.split(' '), '--json'))).toMatchObject({ count: 1 });
+    await runReplayJobs(world);
     expect((await world.run('webhook', 'show', id)).stdout).toContain('; replayed at ');
   });
 

@@ -82,6 +82,14 @@ describe('wrong usage', () => {
     ['a dead letter whose id is none', ['dlq', 'replay', 'evt_1'], 'expected a UUID'],
     ['a time that is none', ['dlq', 'list', '--since', 'yesterday'], 'not a duration'],
     ['a day that is none', ['dlq', 'list', '--since', '2026-13-01'], 'expected a time such as'],
+    ['a replay of no webhook and no period', ['replay', '--endpoint', id], 'name a webhook, or a period'],
+    ['a period without an endpoint', ['replay', '--since', '1h'], 'name a webhook, or a period'],
+    ['a webhook and a period', ['replay', id, '--endpoint', id, '--since', '1h'], 'a webhook stands alone'],
+    [
+      'a period that is empty',
+      ['replay', '--endpoint', id, '--since', '1h', '--until', '2h'],
+      'the period is empty',
+    ],
     ['a replay of what is no webhook', ['replay', 'evt_1'], 'expected the id that the 202 answered'],
     ['a body file that is not there', ['send', '--project', id, '--body', 'nowhere.json'], 'cannot be read'],
   ])('exits 2 and names what was expected: %s', async (_, argv, message) => {

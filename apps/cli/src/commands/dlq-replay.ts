@@ -1,50 +1,36 @@
-import type { Command } from 'commander';
 import { readDeadLetters, type DeadLetter } from '@hqrelay/db/queries/dead-letters';
-import { ensurePartition } from '@hqrelay/db/queries/partitions';
-import { readProject } from '@hqrelay/db/queries/projects';
-import { countReplayable, type Selection } from '@hqrelay/db/queries/replay-dead-letters';
+import type { ReplaySelection } from '@hqrelay/db/queries/replay-selection';
 import { loadConfig } from '@hqrelay/runtime/env/env';
+import type { Command } from 'commander';
 import type pg from 'pg';
 import { type Cli, CommandFailure, UsageError } from '../cli.ts';
-import { operatorAddress } from '../config.ts';
 import { withDatabase } from '../database.ts';
-import { integerBetween, label, pastMoment, uuid } from '../options/options.ts';
-import { formatTime, printResult } from '../output/print.ts';
-import { replayAll, ReplayTally } from '../replay/replay-tally.ts';
-import { readReplayTarget } from '../replay/replay-target.ts';
+import { pastMoment, uuid } from '../options/options.ts';
+import { addReplayJobOptions, type ReplayJobOptions } from '../options/replay-options.ts';
+import { formatTime } from '../output/print.ts';
+import { replayMany } from '../replay-many.ts';
 
-type Options = {
-  project?: string;
-  endpoint?: string;
-  since?: number;
-  until?: number;
-  dryRun?: boolean;
-  rate: number;
-  by?: string;
-  json?: boolean;
-};
+type Options = ReplayJobOptions & { project?: string; endpoint?: string; since?: number; until?: number };
 
-/** What died while the command runs is left to the next, but for clocks that differ: a replay may die again meanwhile. */
-const clocksDifferMs = 5_000;
+/** Clocks of workers may be ahead by so much. A later dead letter is left out: it may be of a replay of this very job. */
+const clockSkewMs = 5_000;
 
 export function addDlqReplay(dlq: Command, cli: Cli): void {
   const ids = (text: string, before: string[] = []) => [...before, uuid(text)];
-  dlq
+  const command = dlq
     .command('replay')
-    .description('deliver dead letters again: those named, or all of a project or an endpoint')
+    .description('send dead letters again: those named, or all of a project or an endpoint')
     .argument('[ids...]', 'as dlq list shows them', ids)
     .option('--project <project-id>', 'all of this project', uuid)
     .option('--endpoint <endpoint-id>', 'all of this endpoint', uuid)
     .option('--since <duration|time>', 'dead since then, such as 24h or 2026-03-01T02:13Z', pastMoment)
-    .option('--until <duration|time>', 'dead before then', pastMoment)
-    .option('--dry-run', 'count them, and change nothing')
-    .option('--rate <per-second>', 'how many a second (1 to 2000)', integerBetween(1, 2_000), 50)
-    .option('--by <who>', 'who asks for it (default: the user of this computer)', label(200))
-    .option('--json', 'print one JSON value')
-    .action((given: string[] | undefined, options: Options) => replayDeadLetters(cli, given ?? [], options));
+    .option('--until <duration|time>', 'dead before then', pastMoment);
+  addReplayJobOptions(command).action((given: string[] | undefined, options: Options) =>
+    replay(cli, given ?? [], options),
+  );
 }
 
-async function replayDeadLetters(cli: Cli, given: readonly string[], options: Options): Promise<void> {
+async function replay(cli: Cli, given: readonly string[], options: Options): Promise<void> {
   const { project: projectId, endpoint: endpointId, since, until } = options;
   const isBulk = projectId !== undefined || endpointId !== undefined;
   if (given.length > 0 && (isBulk || since !== undefined || until !== undefined)) {
@@ -54,44 +40,27 @@ async function replayDeadLetters(cli: Cli, given: readonly string[], options: Op
     throw new UsageError('name dead letters by their ids, or all of a --project or of an --endpoint');
   }
   const config = loadConfig(['DATABASE_URL'], cli.env);
-  const tally = new ReplayTally();
   await withDatabase(config.databaseUrl, async (pool) => {
-    const selection: Selection = isBulk
-      ? { filter: { projectId, endpointId, since, until: until ?? Date.now() + clocksDifferMs } }
-      : { ids: await replayableIds(pool, [...new Set(given)], tally) };
-    if (isBulk) await checkFilter(pool, projectId, endpointId);
-    if (options.dryRun) tally.addCounts(await countReplayable(pool, selection));
-    else {
-      await ensurePartition(pool, Date.now());
-      const { rate: perSecond, by: requestedBy = operatorAddress() } = options;
-      await replayAll(pool, selection, { perSecond, requestedBy }, tally);
-    }
-    await tally.describeTargets((id) => readReplayTarget(pool, id));
+    if (given.length > 0) return replayNamed(cli, pool, [...new Set(given)], options);
+    const period = { since, until: until ?? Date.now() + clockSkewMs };
+    return replayMany(cli, pool, { kind: 'dead_letters', projectId, endpointId, ...period }, options);
   });
-  printResult(cli, options, { dryRun: options.dryRun === true, ...tally.result(!isBulk) }, () =>
-    describe(tally, options),
-  );
-  const failure = tally.failure();
-  if (failure !== null) throw new CommandFailure(failure);
 }
 
-async function checkFilter(pool: pg.Pool, projectId?: string, endpointId?: string): Promise<void> {
-  if (projectId !== undefined && !(await readProject(pool, projectId))) {
-    throw new CommandFailure(`there is no project ${projectId}`);
-  }
-  if (endpointId !== undefined && !(await readReplayTarget(pool, endpointId))) {
-    throw new CommandFailure(`there is no endpoint ${endpointId}`);
-  }
-}
-
-/** The others are told of, each by itself. */
-async function replayableIds(pool: pg.Pool, ids: readonly string[], tally: ReplayTally): Promise<string[]> {
-  const found = new Map((await readDeadLetters(pool, ids)).map((each) => [each.id, each]));
-  return ids.filter((id) => {
+/** Replays those that can be, and fails with a sentence for each of the others. */
+async function replayNamed(cli: Cli, pool: pg.Pool, given: string[], options: Options): Promise<void> {
+  const found = new Map((await readDeadLetters(pool, given)).map((each) => [each.id, each]));
+  const problems = given.flatMap((id) => {
     const why = whyNotReplayable(found.get(id));
-    if (why !== null) tally.refuse(id, why);
-    return why === null;
+    return why === null ? [] : [{ id, why }];
   });
+  const refused = new Set(problems.map(({ id }) => id));
+  const ids = given.filter((id) => !refused.has(id));
+  const selection: ReplaySelection = { kind: 'dead_letter_ids', ids };
+  if (ids.length > 0) await replayMany(cli, pool, selection, options);
+  if (problems.length > 0) {
+    throw new CommandFailure(problems.map(({ id, why }) => `${id} cannot be replayed: ${why}`).join('\n'));
+  }
 }
 
 function whyNotReplayable(letter: DeadLetter | undefined): string | null {
@@ -100,12 +69,4 @@ function whyNotReplayable(letter: DeadLetter | undefined): string | null {
   return letter.replayedAt
     ? `it was replayed at ${formatTime(letter.replayedAt)} as ${letter.replayId}`
     : null;
-}
-
-function describe(tally: ReplayTally, { dryRun, rate }: Options): string {
-  const letters = `${tally.count} dead letter${tally.count === 1 ? '' : 's'}`;
-  if (dryRun) return `${letters} would be delivered again, ${rate} a second.\n\n${tally.table()}`;
-  const { firstDueAt, lastDueAt } = tally;
-  if (!firstDueAt || !lastDueAt) return 'Nothing was replayed.';
-  return `${letters} will be delivered again, ${rate} a second: the first at ${formatTime(firstDueAt)}, the last at ${formatTime(lastDueAt)}.\n\n${tally.table()}`;
 }

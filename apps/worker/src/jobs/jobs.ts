@@ -13,6 +13,7 @@ import { makePartitions } from './make-partitions.ts';
 import { measureBacklog, type MeasureBacklogDeps } from './measure-backlog.ts';
 import { releaseHeld } from './release-held.ts';
 import type { Job } from './runner.ts';
+import { runReplayJobs } from './run-replay-jobs.ts';
 import { createStoreDeadLetters } from './store-dead-letters.ts';
 
 export type JobDeps = {
@@ -39,6 +40,11 @@ export function createJobs(deps: JobDeps) {
       run: (stopping) => drainSpilledAudit(deps, stopping),
     },
     storeDeadLetters: { everyMs: 1_000, event: 'dead_letters.taken', run: createStoreDeadLetters(deps) },
+    runReplayJobs: {
+      everyMs: 1_000,
+      event: 'replays.made',
+      run: (stopping) => runReplayJobs(deps, stopping),
+    },
     refreshBreakers: { everyMs: 1_000, run: () => deps.gate.breakers.refresh() },
     countWorkers: { everyMs: 2_000, run: () => countWorkers(deps) },
     // The larger the backlog, the longer the counting takes.

@@ -4,6 +4,8 @@ import {
   type EndpointChanges,
   type SealedSettings,
 } from '@hqrelay/db/queries/endpoints';
+import { cancelReplayJobsOf } from '@hqrelay/db/queries/replay-jobs';
+import type pg from 'pg';
 import { done, runAction, type ActionDeps, type ActionResult, type SealingDeps } from '../action.ts';
 import { recordChange } from '../record-change.ts';
 import { replacedSettings, sealSettings, type SecretSettings } from '../sealing/seal-settings.ts';
@@ -21,7 +23,10 @@ export async function updateEndpointSettings(
 ): Promise<ActionResult<Endpoint>> {
   const secret = { fixedHeaders, clientCertificate };
   const sealed = sealSettings(deps.secretsKey, endpointId, secret);
-  return change(deps, endpointId, 'update', { ...changes, ...sealed }, replacedSettings(secret));
+  const replaced = replacedSettings(secret);
+  return change(deps, endpointId, 'update', { ...changes, ...sealed }, async () =>
+    replaced.length > 0 ? { replaced } : {},
+  );
 }
 
 /** Holds the endpoint's deliveries until it is resumed. */
@@ -59,7 +64,10 @@ export function disableEndpoint(
 
 /** Disables and hides an endpoint for good: nothing is sent to it any more; what waits is held and stays in the books. */
 export function archiveEndpoint(deps: ActionDeps, endpointId: string): Promise<ActionResult<Endpoint>> {
-  return change(deps, endpointId, 'archive', { ...disabledByPerson('archived'), archivedAt: new Date() });
+  const changes = { ...disabledByPerson('archived'), archivedAt: new Date() };
+  return change(deps, endpointId, 'archive', changes, async (client) => ({
+    cancelledJobIds: await cancelReplayJobsOf(client, { endpointId }),
+  }));
 }
 
 function change(
@@ -67,7 +75,8 @@ function change(
   endpointId: string,
   verb: EndpointVerb,
   changes: EndpointChanges,
-  replaced: readonly string[] = [],
+  /** Does what else belongs to the change, and returns it for the log. */
+  alongside: (client: pg.PoolClient) => Promise<Record<string, unknown>> = async () => ({}),
 ): Promise<ActionResult<Endpoint>> {
   return runAction(
     deps,
@@ -81,7 +90,7 @@ function change(
         target: endpointId,
         before: before.value,
         after,
-        ...(replaced.length > 0 && { more: { replaced } }),
+        more: await alongside(client),
       });
       return done(after);
     },

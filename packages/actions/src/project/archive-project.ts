@@ -1,4 +1,5 @@
 import { archiveEndpointsOf } from '@hqrelay/db/queries/endpoints';
+import { cancelReplayJobsOf } from '@hqrelay/db/queries/replay-jobs';
 import { updateProject, type Project } from '@hqrelay/db/queries/projects';
 import { done, runAction, type ActionDeps, type ActionResult } from '../action.ts';
 import { recordChange } from '../record-change.ts';
@@ -15,6 +16,7 @@ export async function archiveProject(deps: ActionDeps, projectId: string): Promi
       const before = await takeProject(client, projectId);
       if (before.kind === 'refused') return before;
       const endpoints = await archiveEndpointsOf(client, projectId, 'its project is archived');
+      const cancelledJobIds = await cancelReplayJobsOf(client, { projectId });
       const after = (await updateProject(client, projectId, {
         enabled: false,
         archivedAt: new Date(),
@@ -25,7 +27,7 @@ export async function archiveProject(deps: ActionDeps, projectId: string): Promi
         target: projectId,
         before: before.value,
         after,
-        more: { endpointIds: endpoints.map(({ id }) => id) },
+        more: { endpointIds: endpoints.map(({ id }) => id), cancelledJobIds },
       });
       return done(after);
     },

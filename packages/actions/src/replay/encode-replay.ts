@@ -1,7 +1,7 @@
 import type { RecordedWebhook, Replay } from '@hqrelay/db/queries/replays';
 import { encodeMessage } from '@hqrelay/queue/messages';
 
-/** The message that a worker gets when a replay is due: a first attempt, under the webhook's own id. */
+/** Encodes the message that a worker gets when a replay is due: a first attempt, under the webhook's own id. */
 export function encodeReplay(webhook: RecordedWebhook, replay: Replay): Buffer {
   return encodeMessage({
     envelope: {
@@ -13,7 +13,7 @@ export function encodeReplay(webhook: RecordedWebhook, replay: Replay): Buffer {
       endpointIds: [replay.endpointId],
       headers: webhook.headers,
       ...(webhook.credentials && { credentials: webhook.credentials }),
-      // Whoever lets it go publishes before it forgets it: it may come twice.
+      // The job that releases held deliveries publishes before it deletes: a crash between publishes it twice.
       copy: true,
       delivery: {
         deliveryId: replay.deliveryId,

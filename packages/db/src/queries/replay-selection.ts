@@ -1,0 +1,17 @@
+/** Which deliveries a replay job is about. Times in ms since the epoch. */
+export type ReplaySelection =
+  /** Dead letters of deliveries by their ids. */
+  | { kind: 'dead_letter_ids'; ids: readonly string[] }
+  /** All dead letters of deliveries that died in a period. */
+  | {
+      kind: 'dead_letters';
+      projectId?: string | undefined;
+      endpointId?: string | undefined;
+      since?: number | undefined;
+      until: number;
+    }
+  /**
+   * The webhooks of a period that the endpoint's event filter takes: all of them, or those `missing` at the endpoint, also
+   * when it was never owed them. What is delivered, waiting, held or being replayed is not missing.
+   */
+  | { kind: 'webhooks'; endpointId: string; since: number; until: number; missing: boolean };
