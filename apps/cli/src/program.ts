@@ -19,6 +19,7 @@ import { addReplayJobs } from './commands/replay-job.ts';
 import { addSecretList } from './commands/secret-list.ts';
 import { addSecretRevoke } from './commands/secret-revoke.ts';
 import { addSecretRotate } from './commands/secret-rotate.ts';
+import { addSecretsReseal } from './commands/secrets-reseal.ts';
 import { addSend } from './commands/send.ts';
 import { addWebhookList } from './commands/webhook-list.ts';
 import { addWebhookShow } from './commands/webhook-show.ts';
@@ -55,6 +56,7 @@ function createProgram(cli: Cli): Command {
   addSecretRotate(secret, cli);
   addSecretList(secret, cli);
   addSecretRevoke(secret, cli);
+  addSecretsReseal(program, cli);
 
   const endpoint = program.command('endpoint').description('where webhooks are delivered to');
   addEndpointAdd(endpoint, cli);

@@ -23,6 +23,7 @@ export type Refusal = {
     | `${Noun}.not_found`
     | `${'project' | 'endpoint'}.archived`
     | 'secret.too_short'
+    | 'secret.unreadable'
     | 'endpoint.other_project'
     | 'webhook.owes_nothing'
     | 'webhook.not_replayable'
