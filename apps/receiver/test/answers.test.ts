@@ -123,7 +123,7 @@ describe('a signed webhook', () => {
   });
 });
 
-describe('a webhook that nobody vouches for', () => {
+describe('a webhook whose sender is not verified', () => {
   it('gets the very same answer whatever is wrong: the signature, or that there is no such project', async () => {
     const [project, timestamped, disabled] = await Promise.all([
       seedProject(world),
@@ -246,13 +246,13 @@ describe('a request that cannot be a webhook is answered 400', () => {
   ])('a signature header that is malformed: %s', async (_name, signature) => {
     const project = await seedProject(world);
     const headers = { 'X-Hub-Signature-256': signature };
-    const [answer, forNobody] = await Promise.all([
+    const [answer, forUnknown] = await Promise.all([
       post(project.id, headers, body),
       post(randomUUID(), headers, body),
     ]);
     expect(answer.statusCode).toBe(400);
     expect(JSON.parse(answer.text)).toMatchObject({ error: { code: 'signature.malformed' } });
-    expect(forNobody.text).toBe(answer.text);
+    expect(forUnknown.text).toBe(answer.text);
   });
 
   it.each([

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-describe('a reservation that its receiver did not live to settle', () => {
+describe('a reservation whose receiver crashed', () => {
   it('is taken over by the provider’s retry after ten seconds, under the same id', async () => {
     const project = await seedProject(world);
     const id = await leaveBehind(project, 'P', { ageMs: 10_500 });
@@ -28,7 +28,7 @@ describe('a reservation that its receiver did not live to settle', () => {
     expect(again.text).toBe(answer.text);
   });
 
-  it('is not taken over before: the retry is told to come again, and nothing is queued', async () => {
+  it('is not taken over before ten seconds: the retry is answered 503 and nothing is queued', async () => {
     const project = await seedProject(world);
     await leaveBehind(project, 'P', { ageMs: 0 });
     const startedAt = performance.now();
@@ -41,7 +41,7 @@ describe('a reservation that its receiver did not live to settle', () => {
     await world.waitForLogs(project.id, 'failed_to_queue');
   });
 
-  it('that is settled while a duplicate waits for it decides the duplicate’s answer', async () => {
+  it('that is accepted while a duplicate waits decides the duplicate’s answer', async () => {
     const project = await seedProject(world);
     const id = await leaveBehind(project, 'P', { ageMs: 0 });
     const { asked } = await world.listenFor(key(project));
@@ -55,7 +55,7 @@ describe('a reservation that its receiver did not live to settle', () => {
   });
 });
 
-describe('a webhook that nothing could take', () => {
+describe('a webhook that no store could take', () => {
   it('is taken over at once by the provider’s retry, under the same id', async () => {
     const project = await seedProject(world);
     const id = await leaveBehind(project, 'F', { ageMs: 100 });
@@ -65,7 +65,7 @@ describe('a webhook that nothing could take', () => {
     expect(answer.headers.get('idempotent-replayed')).toBeNull();
   });
 
-  it('gives way to another body under its id, which is another webhook', async () => {
+  it('does not conflict with another body under its id, which is another webhook', async () => {
     const project = await seedProject(world);
     const id = await leaveBehind(project, 'F', { ageMs: 100 });
     const answer = await postWebhook(world.url, project, { webhookId: 'evt_1', body: '{"amount":2}' });
@@ -90,7 +90,7 @@ describe('a Redis that has forgotten', () => {
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
   });
 
-  it('nor does one that could be asked of nobody and was left behind under another id', async () => {
+  it('does not let a duplicate through that a failed request left behind under another id', async () => {
     const project = await seedProject(world);
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
     await world.forgetInRedis(project.id);

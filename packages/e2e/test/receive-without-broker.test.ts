@@ -67,7 +67,7 @@ describe('while the broker is away, a webhook is accepted in time through the ou
       [ids],
     );
     expect(rows).toHaveLength(30);
-    // So that whoever gets it asks first whether it was delivered.
+    // Marked as a possible duplicate, so that the worker asks Postgres before it posts.
     for (const { message } of rows) {
       expect(decodeMessage(message)).toMatchObject({ message: { envelope: { copy: true } } });
     }
@@ -133,7 +133,7 @@ describe('while both are away', () => {
     },
   );
 
-  it('a project that nobody has asked for is no reason for a 4xx', { timeout: 90_000 }, async () => {
+  it('a project that no store can look up is answered 503, not 4xx', { timeout: 90_000 }, async () => {
     const unheardOf = await seedProject(world);
     await Promise.all([broker.kill(), postgres.stop()]);
     await waitFor(

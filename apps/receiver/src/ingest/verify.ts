@@ -20,7 +20,7 @@ export type Verification =
 
 /**
  * Judges the signature, and the body only once its sender is known. A project that does not exist or is disabled is
- * judged like a generic one whose secret nobody has, so that neither the answer nor its time tells which projects exist.
+ * judged like a generic project with an unknown secret, so that neither the answer nor its time tells which projects exist.
  */
 export function verify(
   deps: VerifyDeps,
