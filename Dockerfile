@@ -1,12 +1,12 @@
 # One image for the receiver, the worker, migrations and the command line tool: the command chooses (docker-compose.yml).
 
 # Only what `npm ci` looks at, so that its layer is reused until a dependency changes.
-FROM node:22-bookworm-slim AS manifests
+FROM node:24.19.0-bookworm-slim AS manifests
 WORKDIR /app
 COPY . .
 RUN find . -type f ! -name package.json ! -name package-lock.json ! -name .npmrc -delete && find . -type d -empty -delete
 
-FROM node:22-bookworm-slim AS build
+FROM node:24.19.0-bookworm-slim AS build
 WORKDIR /app
 COPY --from=manifests /app ./
 RUN npm ci
@@ -16,7 +16,7 @@ RUN npm run build \
  && rm -rf apps/*/src apps/*/test packages/*/src packages/*/test \
  && rm -rf tools/services && for dev in services testing e2e; do rm -rf "packages/$dev" "node_modules/@hqrelay/$dev"; done
 
-FROM node:22-bookworm-slim
+FROM node:24.19.0-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./

@@ -227,8 +227,14 @@ describe('a primary that becomes a replica behind a proxy', () => {
 
   it('is left for the new primary that the proxy leads to', async () => {
     const oldPrimary = cache.redis;
-    const proxied = open(`redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
-    const newPrimary = Number(new URL(inject('run').redis).port);
+    const proxiedUrl = new URL(inject('run').redis);
+    const newPrimary = Number(proxiedUrl.port);
+    proxiedUrl.port = String((proxy.address() as AddressInfo).port);
+    const proxied = open(proxiedUrl.href);
+    const usePassword = ({ password }: { password: string }) =>
+      oldPrimary.config('SET', 'requirepass', password, 'masterauth', password);
+    // Both servers of a failover have one password.
+    await usePassword(proxiedUrl);
     try {
       proxied.start();
       await waitFor('Redis', () => proxied.health.isUp);
@@ -240,6 +246,7 @@ describe('a primary that becomes a replica behind a proxy', () => {
     } finally {
       await proxied.close();
       await oldPrimary.replicaof('NO', 'ONE');
+      await usePassword(new URL(world.redisUrl));
     }
   });
 });

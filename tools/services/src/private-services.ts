@@ -9,6 +9,7 @@ import {
   startPrivateRabbitmq,
   type RunningRabbitmq,
 } from './servers/private-rabbitmq.ts';
+import { keptSecret } from './servers/kept-secret.ts';
 import { findRedisServer, startPrivateRedis } from './servers/private-redis.ts';
 import type { RunningServer } from './running-server.ts';
 
@@ -58,7 +59,12 @@ export async function startPrivateServers<Name extends ServiceName>(
         durable,
         ...(options.postgresSettings && { settings: options.postgresSettings }),
       }),
-    redis: () => startPrivateRedis({ dir: join(dir, 'redis'), port: ports.redis, durable }),
+    redis: () => {
+      const data = join(dir, 'redis');
+      mkdirSync(data, { recursive: true });
+      const password = keptSecret(join(data, 'password'));
+      return startPrivateRedis({ dir: data, port: ports.redis, durable, password });
+    },
     rabbitmq: () =>
       startPrivateRabbitmq({
         dir: join(dir, 'rabbitmq'),

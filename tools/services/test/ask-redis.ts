@@ -1,11 +1,18 @@
 import { createConnection } from 'node:net';
 
-/** Sends one command and resolves with the first of the answer, as it stands on the wire. */
-export function askRedis(port: number, command: string): Promise<string> {
+/** Sends one command, after the password of the URL if it has one, and resolves with the answer as it is on the wire. */
+export function askRedis(url: string, command: string): Promise<string> {
+  const { port, password } = new URL(url);
   return new Promise((resolve, reject) => {
-    const socket = createConnection({ host: '127.0.0.1', port });
-    socket.once('connect', () => socket.write(`${command}\r\n`));
-    socket.once('data', (data) => {
+    const socket = createConnection({ host: '127.0.0.1', port: Number(port) });
+    let isIn = password === '';
+    socket.once('connect', () => socket.write(`${isIn ? command : `AUTH ${password}`}\r\n`));
+    socket.on('data', (data) => {
+      if (!isIn) {
+        isIn = true;
+        socket.write(`${command}\r\n`);
+        return;
+      }
       socket.destroy();
       resolve(data.toString());
     });

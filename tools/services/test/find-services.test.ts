@@ -63,9 +63,11 @@ describe('finding services', () => {
     const found = await find({ RABBITMQ_URL, DATABASE_URL }, { redis });
 
     expect(said.join('\n')).toMatch(/redis: it is somebody else[^]*redis: containers of docker-compose.yml/);
-    expect(readFileSync(log, 'utf8')).toContain('compose up -d redis\n');
+    expect(readFileSync(log, 'utf8')).toContain(
+      'compose -f docker-compose.yml -f docker-compose.ports.yml up -d redis\n',
+    );
     await found.stop();
-    expect(readFileSync(log, 'utf8')).toMatch(/compose stop redis\n$/);
+    expect(readFileSync(log, 'utf8')).toMatch(/stop redis\n$/);
   });
 
   test('stops containers that do not come up, says why, and starts a private server', async () => {
@@ -75,7 +77,9 @@ describe('finding services', () => {
     const found = await find({ RABBITMQ_URL, DATABASE_URL });
 
     expect(said.join('\n')).toMatch(/no such image[^]*the containers did not start[^]*redis: private server/);
-    expect(readFileSync(log, 'utf8')).toContain('compose stop redis\n');
+    expect(readFileSync(log, 'utf8')).toContain(
+      'compose -f docker-compose.yml -f docker-compose.ports.yml stop redis\n',
+    );
     const port = Number(new URL(found.urls.REDIS_URL).port);
     expect(await isFree(port)).toBe(false);
     await found.stop();
@@ -108,7 +112,7 @@ describe('a local server', () => {
       kind: 'passed_over',
       reason: expect.stringContaining('DATABASE_URL') as string,
     });
-    expect(await findLocalServer.redis(redis.port)).toEqual({ kind: 'usable', url: redis.url });
+    expect(await findLocalServer.redis(redis.port)).toMatchObject({ kind: 'passed_over' });
     expect(await findLocalServer.redis(postgres.port)).toMatchObject({ kind: 'passed_over' });
     expect(await findLocalServer.rabbitmq(redis.port)).toMatchObject({ kind: 'passed_over' });
     await redis.stop();
@@ -120,7 +124,7 @@ describe('a local server', () => {
     undo.push(() => discardServers(servers));
     const client = new pg.Client({ connectionString: servers.postgres.url });
     await client.connect();
-    await client.query('create role postgres superuser login');
+    await client.query("create role postgres superuser login password 'postgres'");
     await client.end();
     expect(await findLocalServer.postgres(servers.postgres.port)).toMatchObject({ kind: 'usable' });
   });

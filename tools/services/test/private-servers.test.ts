@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { freePorts, isFree } from '../src/free-port.ts';
@@ -59,14 +59,14 @@ describe('private servers', () => {
   });
 
   test('Redis has what was written after it is stopped and started again', async () => {
-    await askRedis(servers.redis.port, 'SET kept 42');
+    await askRedis(servers.redis.url, 'SET kept 42');
     await servers.redis.stop();
     await servers.redis.start();
-    expect(await askRedis(servers.redis.port, 'GET kept')).toContain('42');
+    expect(await askRedis(servers.redis.url, 'GET kept')).toContain('42');
   });
 
   test('Redis refuses a write sooner than it forgets a key', async () => {
-    expect(await askRedis(servers.redis.port, 'CONFIG GET maxmemory-policy')).toContain('noeviction');
+    expect(await askRedis(servers.redis.url, 'CONFIG GET maxmemory-policy')).toContain('noeviction');
   });
 
   test('RabbitMQ has what was confirmed after it is killed and started again, under the same URL', async () => {
@@ -79,7 +79,7 @@ describe('private servers', () => {
 
   test('a server that is frozen answers nothing until it is thawed', async () => {
     servers.redis.freeze();
-    const answer = askRedis(servers.redis.port, 'PING');
+    const answer = askRedis(servers.redis.url, 'PING');
     const first = await Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 300, 'silence'))]);
     servers.redis.thaw();
     expect(first).toBe('silence');
@@ -106,8 +106,16 @@ describe('private servers', () => {
     expect(addresses.filter((address) => !loopback.includes(address))).toEqual([]);
   });
 
-  test('the file with the password of RabbitMQ is for its owner alone', () => {
-    expect(statSync(join(dir, 'rabbitmq/rabbitmq.conf')).mode & 0o077).toBe(0);
+  test('the files with their passwords are for their owner alone', () => {
+    const files = ['rabbitmq/rabbitmq.conf', 'rabbitmq/password', 'postgres/password', 'redis/redis.conf'];
+    for (const file of files) expect(statSync(join(dir, file)).mode & 0o077).toBe(0);
+  });
+
+  test('Postgres and Redis refuse a client without their password', async () => {
+    const url = new URL(servers.postgres.url);
+    url.password = '';
+    await expect(inPostgres(url.href, 'select 1')).rejects.toThrow(/password/);
+    expect(await askRedis(`redis://127.0.0.1:${servers.redis.port}`, 'PING')).toContain('NOAUTH');
   });
 
   test('a second broker runs beside the first and ends without a trace, and without harm to the first', async () => {
@@ -160,7 +168,7 @@ describe('a private server', () => {
   test('moves when somebody else has taken its port meanwhile, says so, and keeps its data', async () => {
     const options = { dir: newFolder(), durable: true, say: () => {} };
     const before = await startPrivateServers(['redis'], options);
-    await askRedis(before.redis.port, 'SET kept 42');
+    await askRedis(before.redis.url, 'SET kept 42');
     await before.redis.stop();
     const stranger = createServer((socket) => socket.destroy()).listen(before.redis.port, '127.0.0.1');
     undo.push(() => new Promise((resolve) => stranger.close(resolve)));
@@ -171,7 +179,22 @@ describe('a private server', () => {
 
     expect(after.redis.port).not.toBe(before.redis.port);
     expect(lines.join()).toContain(String(before.redis.port));
-    expect(await askRedis(after.redis.port, 'GET kept')).toContain('42');
+    expect(await askRedis(after.redis.url, 'GET kept')).toContain('42');
+  });
+
+  test('of Postgres asks for a password also when its data comes from a version that asked for none', async () => {
+    const folder = newFolder();
+    const options = { dir: folder, durable: false, say: () => {} };
+    const before = await startPrivateServers(['postgres'], options);
+    await inPostgres(before.postgres.url, 'alter role hqrelay_owner password null');
+    await before.postgres.stop();
+    rmSync(join(folder, 'postgres/password'));
+
+    const after = await startPrivateServers(['postgres'], options);
+    undo.push(() => discardServers(after));
+
+    expect(new URL(after.postgres.url).password).not.toBe('');
+    expect(await inPostgres(after.postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
   test('has the same address after a restart of everything', async () => {

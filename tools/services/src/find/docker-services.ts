@@ -12,13 +12,16 @@ export function findCompose(): readonly string[] | undefined {
   return works(['docker-compose', 'version']) ? ['docker-compose'] : undefined;
 }
 
+/** The stores, with their ports open on this machine. */
+const files = ['-f', 'docker-compose.yml', '-f', 'docker-compose.ports.yml'];
+
 /** Starts services of `docker-compose.yml` and waits until they are healthy. Returns how to stop them. Throws, after stopping what came up. */
 export async function startWithCompose(
   compose: readonly string[],
   services: readonly ServiceName[],
   options: { root: string; env: Record<string, string>; say: Say },
 ): Promise<() => Promise<void>> {
-  const run = (args: readonly string[]) => runCompose([...compose, ...args], options);
+  const run = (args: readonly string[]) => runCompose([...compose, ...files, ...args], options);
   const stop = () => run(['stop', ...services]);
   try {
     await run(['up', '-d', ...services]);
@@ -45,7 +48,7 @@ function isHealthy(
 ): boolean {
   const [command, ...args] = compose;
   const options = { cwd, env: { ...process.env, ...env }, encoding: 'utf8', timeout: 10_000 } as const;
-  const id = spawnSync(command as string, [...args, 'ps', '-q', service], options).stdout.trim();
+  const id = spawnSync(command as string, [...args, ...files, 'ps', '-q', service], options).stdout.trim();
   if (id === '') return false;
   const state = spawnSync('docker', ['inspect', '-f', '{{.State.Health.Status}}', id], options).stdout;
   return state.trim() === 'healthy';

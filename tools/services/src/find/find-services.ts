@@ -112,6 +112,7 @@ async function startContainers(
     env: {
       POSTGRES_PASSWORD: passwords.owner,
       POSTGRES_APP_PASSWORD: passwords.app,
+      REDIS_PASSWORD: passwords.redis,
       RABBITMQ_PASSWORD: passwords.rabbitmq,
       HQRELAY_SECRETS_KEY: env['HQRELAY_SECRETS_KEY'] ?? 'unused-by-the-stores',
     },
@@ -120,7 +121,7 @@ async function startContainers(
   const at = (variable: string, port: number) => `127.0.0.1:${env[variable] ?? port}`;
   const composeUrls = {
     postgres: `postgres://hqrelay_owner:${passwords.owner}@${at('POSTGRES_PORT', 5432)}/postgres`,
-    redis: `redis://${at('REDIS_PORT', 6379)}`,
+    redis: `redis://:${passwords.redis}@${at('REDIS_PORT', 6379)}`,
     rabbitmq: `amqp://hqrelay:${passwords.rabbitmq}@${at('RABBITMQ_PORT', 5672)}/hqrelay`,
   };
   for (const name of missing) urls.set(name, composeUrls[name]);
@@ -195,12 +196,13 @@ async function ensureDatabase(serverUrl: string, appPassword: string, say: Say):
   }
 }
 
-type Passwords = { owner: string; app: string; rabbitmq: string };
+type Passwords = { owner: string; app: string; redis: string; rabbitmq: string };
 
+/** Those in the file, and new ones that it lacks. */
 function keptPasswords(file: string): Passwords {
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Passwords;
   const make = () => randomBytes(18).toString('hex');
-  const passwords = { owner: make(), app: make(), rabbitmq: make() };
+  const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Passwords>) : {};
+  const passwords = { owner: make(), app: make(), redis: make(), rabbitmq: make(), ...kept };
   writeFileSync(file, JSON.stringify(passwords), { mode: 0o600 });
   return passwords;
 }

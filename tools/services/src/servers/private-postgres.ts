@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { dataFolderFor, runsAsRoot } from './data-folder.ts';
@@ -30,33 +31,35 @@ export async function startPrivatePostgres(options: PrivatePostgresOptions): Pro
   // Not by way of a link in a folder that the server's user may not enter.
   const dir = realpathSync(options.dir);
   const data = join(dir, 'data');
+  const run = (program: string, args: readonly string[], input = '') => {
+    const [command = '', ...rest] = [...setprivPrefix('SIGTERM', asUser), join(binaries, program), ...args];
+    execFileSync(command, rest, { input, stdio: ['pipe', 'ignore', 'pipe'], cwd: '/' });
+  };
   if (!existsSync(join(data, 'PG_VERSION'))) {
-    const initdb = [
-      join(binaries, 'initdb'),
-      '-D',
-      data,
-      '-U',
-      user,
-      '-A',
-      'trust',
-      '-E',
-      'UTF8',
-      '--locale=C.UTF-8',
-    ];
-    if (!durable) initdb.push('--no-sync');
-    const [command = '', ...args] = [...setprivPrefix('SIGTERM', asUser), ...initdb];
-    execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' });
+    const encoding = ['-E', 'UTF8', '--locale=C.UTF-8'];
+    run('initdb', ['-D', data, '-U', user, '-A', 'trust', ...encoding, ...(durable ? [] : ['--no-sync'])]);
   }
+  const password = keptPassword(join(dir, 'password'), (made) => {
+    const fsync = durable ? 'on' : 'off';
+    run(
+      'postgres',
+      ['--single', '-D', data, '-c', `fsync=${fsync}`, 'postgres'],
+      `alter role ${user} password '${made}'`,
+    );
+  });
+  const hbaFile = join(dir, 'pg_hba.conf');
+  writeFileSync(hbaFile, 'local all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n');
   const settings = [
     `port=${port}`,
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${data}`,
+    `hba_file=${hbaFile}`,
     'max_connections=200',
     'logging_collector=off',
     ...(durable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']),
     ...(options.settings ?? []),
   ];
-  const url = `postgres://${user}@127.0.0.1:${port}/postgres`;
+  const url = `postgres://${user}:${password}@127.0.0.1:${port}/postgres`;
   return runServer({ url, port }, async () => {
     const server = new ServerProcess({
       name: 'Postgres',
@@ -71,6 +74,15 @@ export async function startPrivatePostgres(options: PrivatePostgresOptions): Pro
     await server.waitUntil(() => answers(url), 30_000);
     return server;
   });
+}
+
+/** The password in the file, or a new one that `set` gave to the server: also where the data is older than the file. */
+function keptPassword(file: string, set: (password: string) => void): string {
+  if (existsSync(file)) return readFileSync(file, 'utf8');
+  const password = randomBytes(16).toString('hex');
+  set(password);
+  writeFileSync(file, password, { mode: 0o600 });
+  return password;
 }
 
 /** The folder with `postgres` and `initdb`, of the newest version installed. */

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { listens } from '../listens.ts';
+import { keptSecret } from './kept-secret.ts';
 import { findProgram } from '../programs.ts';
 import { runServer, type RunningServer } from '../running-server.ts';
 import { ServerProcess } from '../process/server-process.ts';
@@ -145,12 +145,6 @@ function findEpmd(rabbitmqServer: string): string {
 export function findRabbitmqServer(): string | undefined {
   const installed = '/usr/lib/rabbitmq/bin/rabbitmq-server';
   return findProgram('rabbitmq-server', () => (existsSync(installed) ? installed : undefined));
-}
-
-/** The same on every start: the broker keeps the user it was first started with. */
-function keptSecret(file: string): string {
-  if (!existsSync(file)) writeFileSync(file, randomBytes(16).toString('hex'), { mode: 0o600 });
-  return readFileSync(file, 'utf8');
 }
 
 /** A broker that is still booting takes connections and does not answer; one that is up answers a wrong header. */

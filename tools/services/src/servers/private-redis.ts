@@ -1,31 +1,28 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { findProgram } from '../programs.ts';
 import { runServer, type RunningServer } from '../running-server.ts';
 import { ServerProcess } from '../process/server-process.ts';
 
-export type PrivateRedisOptions = { dir: string; port: number; durable: boolean };
+export type PrivateRedisOptions = { dir: string; port: number; durable: boolean; password?: string };
 
 /** Redis on 127.0.0.1. Durable keeps every write of the last second and before. */
-export async function startPrivateRedis({ dir, port, durable }: PrivateRedisOptions): Promise<RunningServer> {
+export async function startPrivateRedis(options: PrivateRedisOptions): Promise<RunningServer> {
+  const { dir, port, password } = options;
   const command = findRedisServer();
   if (!command) throw new Error('Redis is not installed');
   mkdirSync(dir, { recursive: true });
-  const settings = {
-    port: String(port),
-    bind: '127.0.0.1',
-    dir,
-    save: '',
-    appendonly: durable ? 'yes' : 'no',
-    // Forgetting an id would let a duplicate through: better to refuse a write, which the relay survives.
-    'maxmemory-policy': 'noeviction',
-  };
-  return runServer({ url: `redis://127.0.0.1:${port}`, port }, async () => {
+  const configFile = join(dir, 'redis.conf');
+  // A file, because arguments are visible in the process list.
+  writeFileSync(configFile, settingsOf(options).join('\n'), { mode: 0o600 });
+  chmodSync(configFile, 0o600);
+  const credentials = password === undefined ? '' : `:${password}@`;
+  return runServer({ url: `redis://${credentials}127.0.0.1:${port}`, port }, async () => {
     const server = new ServerProcess({
       name: 'Redis',
       command,
-      args: Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+      args: [configFile],
       logFile: join(dir, 'redis.log'),
       stopSignal: 'SIGTERM',
     });
@@ -34,12 +31,27 @@ export async function startPrivateRedis({ dir, port, durable }: PrivateRedisOpti
   });
 }
 
+function settingsOf({ dir, port, durable, password }: PrivateRedisOptions): string[] {
+  return [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `dir "${dir}"`,
+    'save ""',
+    `appendonly ${durable ? 'yes' : 'no'}`,
+    // A forgotten id would let a duplicate through: better to refuse a write, which the relay survives.
+    'maxmemory-policy noeviction',
+    ...(password === undefined ? [] : [`requirepass ${password}`]),
+    '',
+  ];
+}
+
 export function findRedisServer(): string | undefined {
   return findProgram('redis-server', () =>
     ['/usr/bin/redis-server', '/usr/local/bin/redis-server'].find((path) => existsSync(path)),
   );
 }
 
+/** A Redis that is up answers a ping without the password too: with an error that asks for it. */
 function answersPing(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ host: '127.0.0.1', port, timeout: 1_000 });
@@ -48,7 +60,7 @@ function answersPing(port: number): Promise<boolean> {
       resolve(answer);
     };
     socket.once('connect', () => socket.write('PING\r\n'));
-    socket.once('data', (data) => end(data.toString().startsWith('+PONG')));
+    socket.once('data', (data) => end(/^(\+PONG|-NOAUTH)/.test(data.toString())));
     socket.once('error', () => end(false)).once('timeout', () => end(false));
   });
 }
