@@ -170,7 +170,9 @@ describe('the headers of a webhook', () => {
       `Bearer ${credential}`,
     ]);
     const webhookId = randomBytes(8).toString('hex');
-    const { id } = await accept({ headers: [...headers, 'X-Webhook-Id', webhookId, 'X-Kept', 'kept'] });
+    const { id } = await accept({
+      headers: [...headers, 'X-Webhook-Id', webhookId, 'X-Kept', 'kept', 'X-Any-Name', project.secret],
+    });
     const conflict = await send({
       headers: [...headers, 'X-Webhook-Id', webhookId],
       body: Buffer.from('other'),

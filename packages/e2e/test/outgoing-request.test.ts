@@ -22,7 +22,7 @@ beforeAll(async () => {
   world = await createWorld(inject('run'));
   endpoint = await startRecordingEndpoint();
   receiver = await startApp('receiver', { env: world.env });
-  // Ready is enough to accept; this test wants to see what is queued.
+  // A receiver is ready before RabbitMQ is, but this test reads the queue.
   await waitFor('RabbitMQ', async () => {
     const metrics = await (await fetch(`${receiver.url}/metrics`)).text();
     return metrics.includes('hqrelay_dependency_up{dependency="rabbitmq"} 1');
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const requestsAt = (path: string) => endpoint.requests.filter((request) => request.path === path);
 
-it('puts a credential back for the endpoint that asked for it, and stores and queues it nowhere', async () => {
+it('a credential is put back for the endpoint that asked for it, and is stored and queued nowhere', async () => {
   const project = await seedProject(world);
   const url = (path: string) => endpoint.url.replace('/hook', path);
   await seedEndpoint(world, project.id, { url: url('/with'), forwardCredentials: true });
@@ -45,13 +45,15 @@ it('puts a credential back for the endpoint that asked for it, and stores and qu
   const headers = {
     'X-Callback-Token': project.secret,
     Authorization: `Bearer ${project.secret}`,
-    Cookie: `session=of-somebody; token=${project.secret}`,
-    'X-Api-Key': 'of-somebody-else',
+    Cookie: `session=of-another-customer; token=${project.secret}`,
+    'X-Api-Key': 'of-another-customer',
+    'X-Any-Name': project.secret,
   };
-  const answer = await postWebhook(receiver.url, project, { headers });
+  const query = `tenant=7&given=${encodeURIComponent(project.secret)}`;
+  const answer = await postWebhook(receiver.url, project, { headers, query });
   expect(answer.statusCode).toBe(202);
 
-  // No worker yet: what is queued can be looked at.
+  // No worker runs yet, so the queued message can be read.
   const connection = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });
   const publisher = new Publisher({ name: 'test', connection, confirmTimeoutMs: 5_000, inFlightMax: 10 });
   connection.start();
@@ -59,13 +61,14 @@ it('puts a credential back for the endpoint that asked for it, and stores and qu
   const queued: Buffer[] = [];
   await connection.pull('hqrelay.webhooks', async (content) => void queued.push(content));
   expect(queued).toHaveLength(1);
-  const { rows } = await world.sql.query('select headers::text from webhook_payloads where id = $1', [
+  const { rows } = await world.sql.query('select headers::text, query from webhook_payloads where id = $1', [
     answer.body.id,
   ]);
   for (const kept of [queued[0]!.toString('latin1'), rows[0].headers as string]) {
     expect(kept).not.toContain(project.secret);
-    expect(kept).not.toContain('of-somebody');
+    expect(kept).not.toContain('of-another-customer');
   }
+  expect(rows[0].query).toBe('tenant=7&given=***');
   expect(queued[0]!.toString('latin1')).toContain('Bearer');
 
   const publication = { exchange: workExchange, routingKey: 'hqrelay.webhooks', body: queued[0]! };
@@ -73,20 +76,21 @@ it('puts a credential back for the endpoint that asked for it, and stores and qu
   await connection.stop();
   worker = await startApp('worker', { env: world.env });
   await waitFor('both', () => requestsAt('/with').length === 1 && requestsAt('/without').length === 1);
-  const [withThem] = requestsAt('/with');
-  expect(withThem?.headers).toMatchObject({
+  const [withCredentials] = requestsAt('/with');
+  expect(withCredentials?.headers).toMatchObject({
     'x-callback-token': project.secret,
     authorization: `Bearer ${project.secret}`,
+    'x-any-name': project.secret,
   });
-  expect(withThem?.headers).not.toHaveProperty('cookie');
-  expect(withThem?.headers).not.toHaveProperty('x-api-key');
+  expect(withCredentials?.headers).not.toHaveProperty('cookie');
+  expect(withCredentials?.headers).not.toHaveProperty('x-api-key');
   const [without] = requestsAt('/without');
-  for (const name of ['x-callback-token', 'authorization', 'cookie', 'x-api-key']) {
+  for (const name of ['x-callback-token', 'authorization', 'x-any-name', 'cookie', 'x-api-key']) {
     expect(without?.headers).not.toHaveProperty(name);
   }
 });
 
-it('delivers to an endpoint with an authority of its own that wants our certificate, and to nobody in its name', async () => {
+it('an endpoint with its own authority and client certificate gets its deliveries; no other endpoint gets that certificate', async () => {
   const certificates = createCertificates();
   const authority = certificates.issue('authority.example');
   const served = certificates.issue('localhost', { issuer: authority });
@@ -102,7 +106,7 @@ it('delivers to an endpoint with an authority of its own that wants our certific
     },
     (request, response) => {
       const { subject } = (request.socket as TLSSocket).getPeerCertificate();
-      seen.push({ path: request.url ?? '', name: subject?.CN?.toString() ?? 'nobody' });
+      seen.push({ path: request.url ?? '', name: subject?.CN?.toString() ?? 'none' });
       request.resume().on('end', () => response.end());
     },
   );
@@ -116,7 +120,7 @@ it('delivers to an endpoint with an authority of its own that wants our certific
     await postWebhook(receiver.url, project, { webhookId: `tls-${i}` });
     await waitFor('both', () => seen.length === 2 * i);
   }
-  for (const { path, name } of seen) expect(name).toBe(path === '/ours' ? 'relay.example' : 'nobody');
+  for (const { path, name } of seen) expect(name).toBe(path === '/ours' ? 'relay.example' : 'none');
   server.closeAllConnections();
   server.close();
   certificates.remove();

@@ -18,10 +18,16 @@ export function signAsProvider(project: SeededProject, body: Buffer): Record<str
 export async function postWebhook(
   receiverUrl: string,
   project: SeededProject,
-  options: { body?: string | Buffer; webhookId?: string; headers?: Record<string, string> } = {},
+  options: {
+    body?: string | Buffer;
+    webhookId?: string;
+    headers?: Record<string, string>;
+    query?: string;
+  } = {},
 ): Promise<ProviderAnswer> {
   const body = Buffer.from(options.body ?? '{"event":"payment.captured"}');
-  const response = await fetch(`${receiverUrl}/v1/webhooks/${project.id}`, {
+  const query = options.query ? `?${options.query}` : '';
+  const response = await fetch(`${receiverUrl}/v1/webhooks/${project.id}${query}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',

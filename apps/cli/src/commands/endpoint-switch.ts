@@ -7,6 +7,7 @@ import {
   resumeEndpoint,
 } from '@hqrelay/actions/endpoint/change-endpoint';
 import type { Endpoint } from '@hqrelay/db/queries/endpoints';
+import { redactUrl } from '@hqrelay/domain/secrets/redaction';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
@@ -84,7 +85,7 @@ export function addEndpointSwitches(endpoint: Command, cli: Cli): void {
       const config = loadConfig(actionVariables, cli.env);
       const saved = await performAction(cli, config, (deps) => action(deps, endpointId, options));
       const rate = releases ? ` Held deliveries go at ${saved.releaseRate} a second.` : '';
-      printResult(cli, options, saved, () => `The endpoint ${saved.url} ${done}.${rate}`);
+      printResult(cli, options, saved, () => `The endpoint ${redactUrl(saved.url)} ${done}.${rate}`);
     });
   }
 }

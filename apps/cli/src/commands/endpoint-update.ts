@@ -1,4 +1,5 @@
 import { updateEndpointSettings } from '@hqrelay/actions/endpoint/change-endpoint';
+import { redactUrl } from '@hqrelay/domain/secrets/redaction';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Command } from 'commander';
 import { type Cli, UsageError } from '../cli.ts';
@@ -41,7 +42,7 @@ async function update(cli: Cli, endpointId: string, options: Options): Promise<v
   const endpoint = await performAction(cli, config, (deps) =>
     updateEndpointSettings(deps, endpointId, changes),
   );
-  printResult(cli, options, endpoint, () => `Updated the endpoint ${endpoint.url}`);
+  printResult(cli, options, endpoint, () => `Updated the endpoint ${redactUrl(endpoint.url)}`);
 }
 
 async function changesOf(cli: Cli, options: Options) {

@@ -1,14 +1,21 @@
+import { redactQuery, redactUrl } from '@hqrelay/domain/secrets/redaction';
 import type { Cli } from '../cli.ts';
 
-/** Prints the one JSON value, or what people read instead. */
+/** Prints the one JSON value, or what people read instead. URLs and queries of the value are shown without their secrets. */
 export function printResult(
   cli: Cli,
   options: { json?: boolean | undefined },
   value: unknown,
   forPeople: () => string,
 ): void {
-  const text = options.json ? JSON.stringify(value) : forPeople();
+  const text = options.json ? JSON.stringify(value, withoutUrlSecrets) : forPeople();
   cli.print(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+function withoutUrlSecrets(key: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (key === 'url' || key === 'endpointUrl') return redactUrl(value);
+  return key === 'query' ? redactQuery(value) : value;
 }
 
 /** Columns aligned under their titles; without rows, the sentence in `whenEmpty`. */
@@ -66,5 +73,6 @@ function formatCell(cell: Cell): string {
   if (cell === null) return '-';
   if (cell instanceof Date) return formatTime(cell);
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  return onOneLine(String(cell), 2_048);
+  const text = String(cell);
+  return onOneLine(/^https?:\/\//.test(text) ? redactUrl(text) : text, 2_048);
 }

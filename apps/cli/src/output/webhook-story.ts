@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { redactQuery } from '@hqrelay/domain/secrets/redaction';
 import type { WebhookStory } from '@hqrelay/db/queries/webhooks';
 import { type Cell, formatDuration, formatFields, formatTable, formatTime, onOneLine } from './print.ts';
 
@@ -41,7 +42,7 @@ function facts({ webhook }: WebhookStory, now: number): string {
 function payload({ payload: stored }: WebhookStory): string {
   if (!stored) return 'PAYLOAD\n  not stored';
   const lines = stored.headers.map(([name, value]) => `  ${onOneLine(name)}: ${onOneLine(value, 500)}`);
-  if (stored.query !== '') lines.unshift(`  query ${onOneLine(stored.query, 500)}`);
+  if (stored.query !== '') lines.unshift(`  query ${onOneLine(redactQuery(stored.query), 500)}`);
   const text = bodyText(stored.body);
   const body = text === null ? [`(${stored.bytes} bytes, not shown)`] : text.trimEnd().split(/\r?\n/);
   // Each line cleaned apart, so that a body keeps its shape without steering the terminal.

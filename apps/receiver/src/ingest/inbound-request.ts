@@ -38,6 +38,8 @@ export type VerifiedWebhook = {
   payloadSha256: string;
   contentKey: ContentKey | null;
   headers: [string, string][];
+  /** The query of the request, without the project's secrets. */
+  query: string;
   /** What was taken off the headers and can be put back. */
   credentials: CredentialPlace[];
 };

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { findCredentials } from '@hqrelay/domain/inbound/forwarded-credentials';
 import { keepHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
+import { maskSecrets } from '@hqrelay/domain/secrets/mask-secrets';
 import { eventTypeOf, identifyWebhook } from '@hqrelay/domain/inbound/webhook-identity';
 import type { ProjectLookup } from '@hqrelay/projects/project-directory';
 import { reserve, type Admitted, type ReserveDeps, type ReserveResult } from '../reservation/reserve.ts';
@@ -65,6 +66,7 @@ function identify(
   { project, json, contentKey }: Extract<Verification, { kind: 'verified' }>,
 ): VerifiedWebhook {
   const payloadSha256 = hash('sha256', request.body);
+  const secrets = deps.secrets.ofProject(project, request.receivedAt);
   return {
     request,
     project,
@@ -72,8 +74,12 @@ function identify(
     eventType: eventTypeOf({ headers: request.headers, json }),
     payloadSha256,
     contentKey,
-    headers: keepHeaders(request.rawHeaders),
-    credentials: findCredentials(request.rawHeaders, deps.secrets.ofProject(project, request.receivedAt)),
+    headers: keepHeaders(request.rawHeaders, secrets),
+    query: maskSecrets(
+      request.query,
+      secrets.map(({ key }) => key),
+    ),
+    credentials: findCredentials(request.rawHeaders, secrets),
   };
 }
 

@@ -27,8 +27,9 @@ export function logRowOf(
 export function payloadRowOf({
   request,
   headers,
+  query,
   credentials,
-}: Pick<VerifiedWebhook, 'request' | 'headers' | 'credentials'>): WebhookPayloadRow {
-  const row = { payload: request.body, headers, query: request.query };
+}: Pick<VerifiedWebhook, 'request' | 'headers' | 'query' | 'credentials'>): WebhookPayloadRow {
+  const row = { payload: request.body, headers, query };
   return credentials.length > 0 ? { ...row, credentials } : row;
 }

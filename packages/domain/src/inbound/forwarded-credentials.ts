@@ -1,4 +1,4 @@
-import { connectionHeaders, credentialHeaders } from './forwarded-headers.ts';
+import { connectionHeaders, isCredential } from './forwarded-headers.ts';
 
 /** Where a secret of the project stood in a credential header: what is around it, never the value. */
 export type CredentialPlace = {
@@ -34,8 +34,9 @@ export function findCredentials(
   for (let i = 0; i + 1 < rawHeaders.length && places.length < placesMax; i += 2) {
     const name = rawHeaders[i]!;
     const lowerCaseName = name.toLowerCase();
-    if (!credentialHeaders.has(lowerCaseName) || isOfConnection(lowerCaseName, rawHeaders)) continue;
-    const place = placeIn(rawHeaders[i + 1]!, secrets);
+    const value = rawHeaders[i + 1]!;
+    if (!isCredential(lowerCaseName, value, secrets) || isOfConnection(lowerCaseName, rawHeaders)) continue;
+    const place = placeIn(value, secrets);
     if (place) places.push({ name, ...place });
   }
   return places;

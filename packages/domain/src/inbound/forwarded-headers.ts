@@ -1,3 +1,5 @@
+import { holdsSecret } from '../secrets/holds-secret.ts';
+
 /** Headers that belong to one connection (RFC 9110, 7.6.1), or that the next request makes anew. */
 export const connectionHeaders: ReadonlySet<string> = new Set([
   'connection',
@@ -55,11 +57,27 @@ export const credentialHeaders: ReadonlySet<string> = new Set([
   'x-webhook-token',
 ]);
 
+/** Whether a header lets its bearer in: by its name, or because it contains a secret of the project. */
+export function isCredential(
+  lowerCaseName: string,
+  value: string,
+  secrets: readonly { key: string }[],
+): boolean {
+  if (credentialHeaders.has(lowerCaseName)) return true;
+  return holdsSecret(
+    value,
+    secrets.map(({ key }) => key),
+  );
+}
+
 /**
  * The headers of a webhook that are kept and forwarded, as ordered pairs in the sender's spelling, out of Node's
  * `rawHeaders`: all but those of the connection (also any that `Connection` names) and the credentials.
  */
-export function keepHeaders(rawHeaders: readonly string[]): [string, string][] {
+export function keepHeaders(
+  rawHeaders: readonly string[],
+  secrets: readonly { key: string }[] = [],
+): [string, string][] {
   const pairs: [string, string][] = [];
   const named = new Set<string>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
@@ -69,7 +87,7 @@ export function keepHeaders(rawHeaders: readonly string[]): [string, string][] {
     if (lowerCaseName === 'connection') {
       for (const option of value.split(',')) named.add(option.trim().toLowerCase());
     }
-    if (connectionHeaders.has(lowerCaseName) || credentialHeaders.has(lowerCaseName)) continue;
+    if (connectionHeaders.has(lowerCaseName) || isCredential(lowerCaseName, value, secrets)) continue;
     pairs.push([name, value]);
   }
   return named.size === 0 ? pairs : pairs.filter(([name]) => !named.has(name.toLowerCase()));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redactPaths, redactUrl } from './redaction.ts';
+import { redactPaths, redactQuery, redactUrl } from './redaction.ts';
 
 describe('redactUrl', () => {
   it.each([
@@ -41,6 +41,21 @@ describe('redactUrl', () => {
   it('copes with a huge text', () => {
     const redacted = redactUrl(`postgres://u:${'hunter2@'.repeat(200_000)}db`);
     expect(redacted).not.toContain('hunter2');
+  });
+});
+
+describe('redactQuery', () => {
+  it.each([
+    ['', ''],
+    ['a=b&c', 'a=b&c'],
+    ['token=hunter2&a=b', 'token=***&a=b'],
+    ['?a=b&api_key=hunter2', '?a=b&api_key=***'],
+    ['%74oken=hunter2', '%74oken=***'],
+    ['sig=hunter2&code=hunter2&jwt=hunter2', 'sig=***&code=***&jwt=***'],
+    ['token=hunter2=hunter2', 'token=***'],
+    ['%E0%A4%A=1&token=hunter2', '%E0%A4%A=1&token=***'],
+  ])('of %j is %j', (query, redacted) => {
+    expect(redactQuery(query)).toBe(redacted);
   });
 });
 

@@ -41,7 +41,7 @@ export const redactPaths: readonly string[] = [
 ];
 
 const mask = '***';
-const secretParameter = /pass|pwd|secret|token|key|signature|credential|auth/i;
+const secretParameter = /pass|pwd|secret|token|key|signature|credential|auth|jwt|^sig$|^code$/i;
 
 /**
  * A connection URL, or a comma-separated list of them, without its passwords and secret parameters. What does not parse
@@ -52,6 +52,21 @@ export function redactUrl(url: string): string {
     .split(/,\s*(?=[a-z][a-z0-9+.-]*:\/\/)/i)
     .map(redactOne)
     .join(',');
+}
+
+/** A query string, with or without its question mark, without the values of secret parameters. */
+export function redactQuery(query: string): string {
+  return query.replace(/([^?&=]+)=([^&]*)/g, (pair, name: string) =>
+    secretParameter.test(decoded(name)) ? `${name}=${mask}` : pair,
+  );
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 function redactOne(url: string): string {
