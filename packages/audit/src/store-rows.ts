@@ -12,10 +12,14 @@ export type StoreOutcome =
 const noPartition = '23514';
 
 /**
- * Commits the rows. It makes partitions for a month that has none, and bisects a batch that one bad row fails until that row
+ * Commits the rows. It makes, once, partitions for a month that has none, and bisects a batch that one bad row fails until that row
  * stands alone. Throws when the rows are not at fault: Postgres cannot be reached, cannot write, or has another schema.
  */
-export async function storeRows(pool: pg.Pool, rows: readonly AuditRow[]): Promise<StoreOutcome[]> {
+export async function storeRows(
+  pool: pg.Pool,
+  rows: readonly AuditRow[],
+  mayMakePartitions = true,
+): Promise<StoreOutcome[]> {
   try {
     const overtaken = await appendAudit(pool, rows);
     return rows.map((row) => ({
@@ -24,8 +28,9 @@ export async function storeRows(pool: pg.Pool, rows: readonly AuditRow[]): Promi
     }));
   } catch (error) {
     if (!isAboutRows(error)) throw error;
-    if ((error as { code?: string }).code === noPartition && (await madePartitions(pool, rows))) {
-      return storeRows(pool, rows);
+    if ((error as { code?: string }).code === noPartition && mayMakePartitions) {
+      await ensurePartitions(pool, rows);
+      return storeRows(pool, rows, false);
     }
     const [first] = rows;
     if (rows.length === 1 && first) {
@@ -35,24 +40,23 @@ export async function storeRows(pool: pg.Pool, rows: readonly AuditRow[]): Promi
     }
     const middle = rows.length >> 1;
     return [
-      ...(await storeRows(pool, rows.slice(0, middle))),
-      ...(await storeRows(pool, rows.slice(middle))),
+      ...(await storeRows(pool, rows.slice(0, middle), mayMakePartitions)),
+      ...(await storeRows(pool, rows.slice(middle), mayMakePartitions)),
     ];
   }
 }
 
-async function madePartitions(pool: pg.Pool, rows: readonly AuditRow[]): Promise<boolean> {
+/** Another process may have made them first, which is as good. */
+async function ensurePartitions(pool: pg.Pool, rows: readonly AuditRow[]): Promise<void> {
   const months = new Map(
     rows.map((row) => [new Date(timeOfRow(row)).toISOString().slice(0, 7), timeOfRow(row)]),
   );
-  let made = 0;
   for (const at of months.values()) {
     try {
-      made += await ensurePartition(pool, at);
+      await ensurePartition(pool, at);
     } catch (error) {
       // No partition is made for such a time: the row is at fault, not the store.
       if (isConnectionError(error)) throw error;
     }
   }
-  return made > 0;
 }

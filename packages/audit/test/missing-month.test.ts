@@ -1,0 +1,35 @@
+import { newId } from '@hqrelay/domain/ids';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { storeRows } from '../src/store-rows.ts';
+import { startAuditWorld, webhook, type AuditWorld } from './audit-world.ts';
+
+let world: AuditWorld;
+
+beforeAll(async () => {
+  world = await startAuditWorld();
+});
+
+afterAll(() => world.close());
+
+it('two processes that meet a month without partitions both store their rows', async () => {
+  const at = new Date();
+  at.setUTCMonth(at.getUTCMonth() + 9, 15);
+  // The function makes partitions under this lock: both have failed to store their row before either may make them.
+  const holder = new pg.Client({ connectionString: world.ownerDatabaseUrl });
+  await holder.connect();
+  await holder.query("select pg_advisory_lock(hashtext('hqrelay_ensure_partition'))");
+  const storing = [1, 2].map((second) =>
+    storeRows(world.postgres.pool, [webhook(undefined, newId(at.getTime() + second * 1_000))]),
+  );
+  await waitFor('both to wait', async () => {
+    const { rows } = await world.sql.query(
+      "select from pg_stat_activity where wait_event = 'advisory' and datname = current_database()",
+    );
+    return rows.length === 2;
+  });
+  await holder.end();
+  const outcomes = await Promise.all(storing);
+  expect(outcomes.flat().map(({ kind }) => kind)).toEqual(['stored', 'stored']);
+});
