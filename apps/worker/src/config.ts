@@ -18,6 +18,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
       'ALLOW_ENDPOINT_CIDRS',
       'DNS_SERVERS',
       'EGRESS_PROXY',
+      'PAYLOAD_RETENTION_DAYS',
     ],
     env,
   );

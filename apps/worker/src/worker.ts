@@ -3,6 +3,7 @@ import { evictionWarning } from '@hqrelay/cache/eviction-warning';
 import { leaveLiveWorkers } from '@hqrelay/cache/live-workers';
 import { ConfigCache, followProjectChanges } from '@hqrelay/cache/project-config';
 import { clockWarning, measureClockOffset } from '@hqrelay/db/queries/clock-offset';
+import { countPartitionsAhead, partitionsWarning } from '@hqrelay/db/queries/partitions';
 import { newId } from '@hqrelay/domain/ids';
 import { parsePolicy } from '@hqrelay/domain/network/network-policy';
 import { configMacKeys } from '@hqrelay/domain/secrets/config-mac';
@@ -110,6 +111,7 @@ export function createWorker(config: WorkerConfig, options: WorkerOptions) {
     fleet,
     gauges: createBacklogGauges(registry),
     logger,
+    payloadRetentionDays: config.payloadRetentionDays,
     now,
   });
   const storeChecks = createStoreChecks(config, options, stores);
@@ -260,8 +262,21 @@ function createStoreChecks(
     help: "By how much this machine's clock is ahead of Postgres'; negative when it is behind",
     registers: [registry],
   });
+  const partitionsAhead = new Gauge({
+    name: 'hqrelay_partitions_ahead',
+    help: 'Months after this one that have partitions of every audit table',
+    registers: [registry],
+  });
   return new StoreChecks({
     checks: [
+      {
+        dependency: 'postgres',
+        run: async () => {
+          const ahead = await countPartitionsAhead(postgres.pool, now());
+          partitionsAhead.set(ahead);
+          return partitionsWarning(ahead);
+        },
+      },
       {
         dependency: 'postgres',
         run: async () => {

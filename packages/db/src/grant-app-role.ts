@@ -7,7 +7,7 @@ const grants = `
   grant insert on webhook_logs, webhook_payloads, delivery_attempts, replays, admin_log to hqrelay_app;
   grant insert, update on projects, project_secrets, endpoints, endpoint_secrets, replay_jobs to hqrelay_app;
   grant insert, update, delete on held_deliveries, outbox, idempotency_keys, dead_letters, endpoint_breakers, endpoint_releases to hqrelay_app;
-  grant execute on function hqrelay_ensure_partition(timestamptz) to hqrelay_app;`;
+  grant execute on function hqrelay_ensure_partition(timestamptz), hqrelay_drop_payloads(timestamptz, uuid, integer) to hqrelay_app;`;
 
 /**
  * Gives the group role `hqrelay_app` what the apps need and no more (SELECT and INSERT alone on the audit tables),

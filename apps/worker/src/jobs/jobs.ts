@@ -8,6 +8,7 @@ import { countWorkers, type Fleet } from './count-workers.ts';
 import { drainOutbox } from './drain-outbox.ts';
 import { drainSpilledAudit } from './drain-spilled-audit.ts';
 import { dropExpiredKeys } from './drop-expired-keys.ts';
+import { createDropPayloads } from './drop-payloads.ts';
 import { forgetQuietBreakers } from './forget-quiet-breakers.ts';
 import { makePartitions } from './make-partitions.ts';
 import { measureBacklog, type MeasureBacklogDeps } from './measure-backlog.ts';
@@ -25,6 +26,7 @@ export type JobDeps = {
   fleet: Fleet;
   gauges: MeasureBacklogDeps['gauges'];
   logger: Logger;
+  payloadRetentionDays: number | undefined;
   now: () => number;
 };
 
@@ -54,6 +56,8 @@ export function createJobs(deps: JobDeps) {
     },
     makePartitions: { everyMs: 600_000, event: 'partitions.made', run: () => makePartitions(deps) },
     dropExpiredKeys: { everyMs: 600_000, event: 'keys.dropped', run: () => dropExpiredKeys(deps) },
+    // Often, because Postgres may not be up at the start; it deletes hourly.
+    dropPayloads: { everyMs: 10_000, event: 'payloads.dropped', run: createDropPayloads(deps) },
     forgetQuietBreakers: {
       everyMs: 600_000,
       event: 'breakers.forgotten',

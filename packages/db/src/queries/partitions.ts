@@ -7,3 +7,26 @@ export async function ensurePartition(pool: pg.Pool, at: number): Promise<number
   ]);
   return rows[0]?.made ?? 0;
 }
+
+/** How many of the next months have the partitions of every audit table, without a gap. */
+export async function countPartitionsAhead(pool: pg.Pool, now: number): Promise<number> {
+  const { rows } = await pool.query<{ month: string }>(
+    `select right(c.relname, 7) as month from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent in ('webhook_logs'::regclass, 'webhook_payloads'::regclass, 'delivery_attempts'::regclass, 'replays'::regclass)
+     group by 1 having count(*) = 4`,
+  );
+  const complete = new Set(rows.map(({ month }) => month));
+  const isComplete = (months: number) => {
+    const month = new Date(now);
+    month.setUTCMonth(month.getUTCMonth() + months, 1);
+    return complete.has(month.toISOString().slice(0, 7).replace('-', '_'));
+  };
+  let ahead = 0;
+  while (isComplete(ahead + 1)) ahead += 1;
+  return ahead;
+}
+
+/** A sentence when next month has no partitions yet. */
+export function partitionsWarning(ahead: number): string | undefined {
+  return ahead > 0 ? undefined : 'next month has no partitions yet: see whether the job makePartitions fails';
+}

@@ -243,8 +243,9 @@ export const variables = {
     shown: 'value',
     unit: 'days',
     example: '90',
-    description: 'How long payloads are kept. The facts about webhooks and attempts stay.',
-    reserved: 'nothing deletes payloads yet',
+    description:
+      'How long payloads are kept; longer where a delivery still needs one. The facts about webhooks and ' +
+      'attempts stay.',
   }),
 } as const;
 
