@@ -11,7 +11,7 @@ import { flakyEventType, prepareDemo } from './demo.ts';
 import { writeEnvironment } from './environment.ts';
 import { LogDisplay } from './log-display.ts';
 import { sentenceOf, StopList } from './stop-list.ts';
-import { tellStory } from './tell-story.ts';
+import { formatWebhook } from './tell-story.ts';
 
 const dir = `${root}.hqrelay`;
 const readyWithinMs = 60_000;
@@ -87,12 +87,12 @@ async function up(): Promise<void> {
   };
   const simple = await send('/demo');
   title('The story of this webhook, from the tables');
-  say(await tellStory(urls.DATABASE_URL, simple));
+  say(await formatWebhook(urls.DATABASE_URL, simple));
 
   title('Another, to an endpoint that fails twice');
   const flaky = await send('/demo/flaky', '--event-type', flakyEventType);
   title('And its story');
-  say(await tellStory(urls.DATABASE_URL, flaky));
+  say(await formatWebhook(urls.DATABASE_URL, flaky));
 
   title(`HQRelay is up after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   sayWhatIsNext(receiverPort, workerPort, demo.projectId);

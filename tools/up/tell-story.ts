@@ -11,7 +11,7 @@ const questions = (id: string) => [
 ];
 
 /** Waits until all the webhook's deliveries are recorded, then returns its rows, each under the statement that found it. */
-export async function tellStory(databaseUrl: string, id: string): Promise<string> {
+export async function formatWebhook(databaseUrl: string, id: string): Promise<string> {
   return withDatabase(databaseUrl, async (pool) => {
     const deadline = Date.now() + recordedWithinMs;
     const settled = `select 1 from webhook_logs w where id = $1 and not exists (select from delivery_status d where d.webhook_log_id = w.id and state <> 'delivered')`;

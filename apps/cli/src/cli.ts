@@ -1,22 +1,22 @@
 import type { Readable } from 'node:stream';
 import type { Environment } from './config.ts';
 
-/** What a command knows of the world: nothing else is read, and nothing is printed any other way. */
+/** Everything outside the process that a command reads or prints to. */
 export type Cli = {
   env: Environment;
-  /** Where relative file names begin. */
+  /** The directory that relative file names start from. */
   directory: string;
   stdin: Readable;
   print: (text: string) => void;
   warn: (text: string) => void;
 };
 
-/** A value that cannot be used: exit code 2. The message says what was expected, never a secret. */
+/** A value that cannot be used: exit code 2. The message names the expected value, never a secret. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** What was asked for could not be done, for a reason that an operator understands: exit code 1. */
+/** The command failed for a reason that an operator understands: exit code 1. */
 export class CommandFailure extends Error {
   override name = 'CommandFailure';
 }

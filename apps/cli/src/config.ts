@@ -2,9 +2,9 @@ import { hostname, userInfo } from 'node:os';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variables of the process, and where relative file names begin. */
+/** The variables of the process, and the directory that relative file names start from. */
 export function readEnvironment(): { env: Environment; directory: string } {
-  // npm runs scripts in the root of the repository and says here where it was called.
+  // npm runs scripts in the root of the repository; INIT_CWD is the directory it was called in.
   return { env: process.env, directory: process.env['INIT_CWD'] ?? process.cwd() };
 }
 

@@ -6,8 +6,8 @@ import { CommandFailure } from './cli.ts';
 const schemaErrorCodes: ReadonlySet<string> = new Set(['42P01', '42703', '42883', '42704']);
 
 /**
- * Lends a pool to `use` and closes it. Throws CommandFailure when Postgres cannot be reached or has no schema, or fails; what
- * else `use` throws is passed on.
+ * Lends a pool to `use` and closes it. Throws CommandFailure when Postgres cannot be reached, has no schema or
+ * fails; other errors of `use` are passed on.
  */
 export async function withDatabase<T>(databaseUrl: string, use: (pool: pg.Pool) => Promise<T>): Promise<T> {
   const { Postgres } = await import('@hqrelay/db/postgres');
@@ -40,7 +40,7 @@ async function connect(pool: pg.Pool, databaseUrl: string): Promise<void> {
   }
 }
 
-/** What the server answered, or that it did not answer in time or went away. */
+/** Whether the error is an answer of the server, a timeout or a lost connection. */
 function isFromPostgres(error: unknown): error is Error {
   return (
     error instanceof Error &&

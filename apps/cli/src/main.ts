@@ -1,7 +1,7 @@
 import { readEnvironment } from './config.ts';
 import { run } from './program.ts';
 
-// A reader such as `head` may close the pipe early: what is left to print interests nobody.
+// A reader such as `head` may close the pipe early; the rest of the output is then dropped.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });
@@ -13,5 +13,5 @@ const exitCode = await run(process.argv.slice(2), {
   warn: (text) => process.stderr.write(text),
 });
 
-// What is printed is flushed first; a connection that lingers must not keep anybody waiting.
+// The output is flushed first. Then the process exits, although a connection may still be open.
 process.stdout.write('', () => process.stderr.write('', () => process.exit(exitCode)));

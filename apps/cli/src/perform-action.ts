@@ -4,7 +4,7 @@ import { type Cli, CommandFailure, UsageError } from './cli.ts';
 import { operatorName } from './config.ts';
 import { withDatabase } from './database.ts';
 
-/** What a command that changes a project's configuration reads of the environment. */
+/** The variables that every command needs that changes a project's configuration. */
 export const actionVariables = ['DATABASE_URL', 'REDIS_URL', 'CONFIG_CACHE_TTL_SECONDS'] as const;
 
 type ActionConfig = { databaseUrl: string; redisUrl: string; configCacheTtlSeconds: number };

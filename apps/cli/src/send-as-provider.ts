@@ -12,7 +12,7 @@ export type SentWebhook = {
   body: Buffer;
 };
 
-/** What the receiver answered; `statusCode` is null when it did not, and `error` then says why. */
+/** The receiver's answer; without one `statusCode` is null and `error` gives the reason. */
 export type SendAnswer = {
   statusCode: number | null;
   /** The `id` of the 202. */
@@ -27,8 +27,8 @@ export type SendAnswer = {
 const answerTimeoutMs = 10_000;
 
 /**
- * Signs and posts as the project's provider would, with its newest active secret. Throws CommandFailure when there is
- * none that can be opened; a webhook that is refused, or never answered, is an answer like any other.
+ * Signs and posts as the project's provider would, with its newest active secret. Throws CommandFailure when no secret can be
+ * opened. A refused or unanswered webhook is returned as an answer.
  */
 export function createProvider(
   config: { secretsKey: string },
@@ -73,7 +73,7 @@ export function createProvider(
   };
 }
 
-/** Not fetch, which refuses some ports. Throws for everything but an answer. */
+/** Uses node:http, because fetch refuses some ports. Throws when there is no answer. */
 async function post(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -93,7 +93,7 @@ async function post(
   return { statusCode: response.statusCode ?? 0, headers: response.headers, text: await readText(response) };
 }
 
-/** Node writes a header as Latin-1, one byte for each character: this makes those bytes the text's UTF-8. */
+/** Node writes a header as Latin-1, one byte for each character: encodes the text so that those bytes are its UTF-8. */
 function headerText(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }

@@ -62,19 +62,22 @@ it.each([
     { eventTypes: [], timeoutMs: 10_000 },
     { eventTypes: ['a'], timeoutMs: 2_000 },
   ],
-])('%s has one row with what was before and after, and no more fields', async (name, argv, before, after) => {
-  jsonOf(await world.run(...argv(), '--json'));
-  const [noun] = name.split(' ');
-  expect(await newRows()).toMatchObject([
-    {
-      actor: `cli:${userInfo().username}`,
-      action: name.replace(' ', '.'),
-      project_id: projectId,
-      target: noun === 'project' ? projectId : endpointId,
-      details: { before, after },
-    },
-  ]);
-});
+])(
+  '%s has one row with the changed fields before and after, and no others',
+  async (name, argv, before, after) => {
+    jsonOf(await world.run(...argv(), '--json'));
+    const [noun] = name.split(' ');
+    expect(await newRows()).toMatchObject([
+      {
+        actor: `cli:${userInfo().username}`,
+        action: name.replace(' ', '.'),
+        project_id: projectId,
+        target: noun === 'project' ? projectId : endpointId,
+        details: { before, after },
+      },
+    ]);
+  },
+);
 
 it('every command that changes something has one row, and those that read have none', async () => {
   const commands: [string, string[]][] = [

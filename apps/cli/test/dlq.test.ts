@@ -43,7 +43,7 @@ describe('dlq list', () => {
     expect(jsonOf(await world.run('dlq', 'list', '--project', newId(), '--json'))).toEqual([]);
   });
 
-  it('tells what each is and where it was going', async () => {
+  it('shows the reason, the webhook and the endpoint of each', async () => {
     const { id, deadLetterId } = await die(world, projectId, endpointId);
     expect(await list()).toMatchObject([
       {
@@ -74,7 +74,7 @@ describe('dlq list', () => {
     expect(json.stderr).toContain('The newest 2 of 3');
   });
 
-  it('leaves out what was replayed, unless all are asked for', async () => {
+  it('leaves out replayed dead letters, unless --all is given', async () => {
     const { deadLetterId } = await die(world, projectId, endpointId);
     await world.run('dlq', 'replay', deadLetterId);
     await runReplayJobs(world);

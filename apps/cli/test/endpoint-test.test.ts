@@ -102,14 +102,14 @@ it('names the phase in which an endpoint failed: no answer in time', async () =>
   );
 });
 
-it('names the phase in which an endpoint failed: nobody listens', async () => {
+it('names the phase in which an endpoint failed: the connection is refused', async () => {
   const { endpointId } = await world.addEndpoint(projectId, 'http://127.0.0.1:1/');
   const outcome = await world.run('endpoint', 'test', endpointId, '--json');
   expect(jsonOf(outcome, 1)).toMatchObject({ ok: false, phase: 'connect', error: 'connection refused' });
 });
 
 it('names the phase in which an endpoint failed: a name that does not exist', async () => {
-  const { endpointId } = await world.addEndpoint(projectId, 'http://nobody.invalid/');
+  const { endpointId } = await world.addEndpoint(projectId, 'http://absent.invalid/');
   const outcome = await world.run('endpoint', 'test', endpointId);
   expect(outcome.exitCode).toBe(1);
   expect(outcome.stderr).toMatch(/failed when its name was looked up, after \d+ ms: /);

@@ -30,7 +30,7 @@ describe('as a process', () => {
     expect(JSON.parse(stdout)).toHaveProperty('projectId');
   });
 
-  it('tells wrong usage from a failure by its exit code', async () => {
+  it('exits 2 for wrong usage and 1 for a failure', async () => {
     expect(await start('project', 'nonsense')).toMatchObject({ code: 2, stdout: '' });
     const unknown = '01890a5d-ac96-774b-bcce-b302099a8057';
     expect(await start('webhook', 'show', unknown)).toMatchObject({ code: 1, stdout: '' });

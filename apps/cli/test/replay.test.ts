@@ -155,7 +155,7 @@ describe('replay of a period', () => {
 });
 
 describe('webhook show', () => {
-  it('tells of every replay who asked for it and where it is', async () => {
+  it('shows who asked for each replay and which state it is in', async () => {
     const id = await receive(world, projectId, { endpointIds: [endpointId] });
     const { replays } = await replay(id, '--by', 'ann');
     expect(jsonOf(await world.run('webhook', 'show', id, '--json'))).toMatchObject({
@@ -178,7 +178,7 @@ describe('webhook show', () => {
     expect(stdout).toMatch(/REPLAYS\n.*\n.*ann +held/);
   });
 
-  it('tells why a delivery is dead, and the command that replays it', async () => {
+  it('shows why a delivery is dead, and the command that replays it', async () => {
     const { id, deadLetterId } = await die(world, projectId, endpointId);
     const { stdout } = await world.run('webhook', 'show', id);
     expect(stdout).toContain(`dead letter ${deadLetterId}: HTTP 500 at attempt 6, the last`);
@@ -193,7 +193,7 @@ describe('webhook show', () => {
     ['disabled', 'its endpoint is disabled'],
     ['breaker', 'its endpoint is failing or has more in flight than it may'],
     ['delay', 'due in'],
-  ] as const)('tells in words what holds a delivery: %s', async (reason, words) => {
+  ] as const)('says in words why a delivery is held: %s', async (reason, words) => {
     const id = await receive(world, projectId, { endpointIds: [endpointId] });
     const held = {
       deliveryId: deliveryId(id, endpointId),

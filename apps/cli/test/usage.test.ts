@@ -4,7 +4,7 @@ import { runCli } from './run-cli.ts';
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';
 const addEndpoint = ['endpoint', 'add', '--project', id];
 const env = {
-  DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+  DATABASE_URL: 'postgres://user@127.0.0.1:1/none',
   REDIS_URL: 'redis://127.0.0.1:1',
   HQRELAY_SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
 };
@@ -92,7 +92,7 @@ describe('wrong usage', () => {
     ],
     ['a replay of what is no webhook', ['replay', 'evt_1'], 'expected the id that the 202 answered'],
     ['a body file that is not there', ['send', '--project', id, '--body', 'nowhere.json'], 'cannot be read'],
-  ])('exits 2 and names what was expected: %s', async (_, argv, message) => {
+  ])('wrong usage exits 2 and names the expected value: %s', async (_, argv, message) => {
     const outcome = await runCli(env, argv);
     expect(outcome.stderr).toContain(message);
     expect(outcome.exitCode).toBe(2);

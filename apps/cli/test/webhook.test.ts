@@ -99,7 +99,7 @@ describe('webhook list', () => {
 });
 
 describe('webhook show', () => {
-  it('tells the webhook, its deliveries and all their attempts', async () => {
+  it('shows the webhook, its deliveries and all their attempts', async () => {
     const id = await receive();
     await appendAudit(world.sql, [attempt(id, 1, 503), attempt(id, 2, 200)]);
     const story = jsonOf(await world.run('webhook', 'show', id.toUpperCase(), '--json'));

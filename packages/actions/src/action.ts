@@ -34,7 +34,7 @@ export type Refusal = {
 export type Done<T> = {
   kind: 'done';
   value: T;
-  /** Sentences about what was done and may surprise. */
+  /** Sentences about consequences that an operator may not expect. */
   warnings: string[];
 };
 

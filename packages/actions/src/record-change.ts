@@ -12,16 +12,16 @@ export type Change = {
   /** `noun.verb`. */
   action: string;
   projectId: string | null;
-  /** The id of what was changed. */
+  /** The id of the changed thing. */
   target: string;
   /** Null when it is new. */
   before: Fields | null;
   after: Fields;
-  /** What else the action was given or did. */
+  /** Further inputs and effects of the action. */
   more?: Fields;
 };
 
-/** Inserts the `admin_log` row of a change, in the transaction that makes it. What changed nothing has no row. */
+/** Inserts the `admin_log` row of a change, in the transaction that makes it. An action that changed no field has no row. */
 export async function recordChange(client: pg.PoolClient, actor: Actor, change: Change): Promise<void> {
   const { action, projectId, target, before, after, more = {} } = change;
   const details = { ...changedFields(before, after), ...more };

@@ -343,7 +343,7 @@ describe('a replay job of webhooks', () => {
 });
 
 describe('the list of dead letters', () => {
-  it('tells the newest first what each is, how often it was tried and what came of it', async () => {
+  it('shows each with its attempts and last answer, the newest first', async () => {
     const { log, letter } = await die({ deadForMs: 60_000 });
     await appendAudit(app, [
       attemptRow(log, { attemptNum: 1 }),

@@ -22,7 +22,7 @@ type Switch = {
   description: string;
   action: (deps: ActionDeps, endpointId: string, options: Options) => Promise<ActionResult<Endpoint>>;
   done: string;
-  /** Releases what was held. */
+  /** Releases held deliveries. */
   releases?: true;
 };
 
@@ -61,7 +61,7 @@ const switches: readonly Switch[] = [
   },
 ];
 
-/** What one worker releases of one endpoint, per second. */
+/** The most deliveries that one worker releases to one endpoint, per second. */
 const releaseRateMax = 2_000;
 
 /** `endpoint pause`, `resume`, `enable`, `disable` and `archive`. */

@@ -20,7 +20,7 @@ type PingResult = {
   ok: boolean;
   statusCode: number | null;
   latencyMs: number;
-  /** Where it broke off; null when the endpoint answered. */
+  /** The phase that failed; null when the endpoint answered. */
   phase: string | null;
   error: string | null;
   responseBody: string | null;

@@ -4,7 +4,7 @@ import { loadConfig } from '@hqrelay/runtime/env/env';
 import { type Cli, CommandFailure } from '../cli.ts';
 import { printResult } from '../output/print.ts';
 
-/** Behind `npm run migrate`, and therefore hidden. */
+/** Called by `npm run migrate`, and hidden from the help. */
 export function addMigrate(program: Command, cli: Cli): void {
   program
     .command('migrate', { hidden: true })
@@ -27,7 +27,7 @@ async function migrateSchema(cli: Cli, options: { json?: boolean }): Promise<voi
   printResult(cli, options, { migrated: true, notices }, () => 'The schema is up to date.');
 }
 
-/** Drizzle repeats the statement and hides what Postgres said in the cause; a refused connection has several. */
+/** The message of Postgres: Drizzle wraps it as the cause of an error that repeats the statement. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return reasonOf(error.cause);

@@ -96,7 +96,7 @@ async function cancel(cli: Cli, jobId: string, options: { json?: boolean }): Pro
   );
 }
 
-/** A job may name thousands of dead letters: their number says enough. */
+/** The job with the number of its dead letters instead of their ids, of which there may be thousands. */
 function withoutIds({ selection, ...job }: ReplayJob) {
   return {
     ...job,

@@ -6,7 +6,7 @@ import { type Cli, CommandFailure } from '../cli.ts';
 import { withDatabase } from '../database.ts';
 import { webhookLogId } from '../options/options.ts';
 import { printResult } from '../output/print.ts';
-import { bodyText, tellStory } from '../output/webhook-story.ts';
+import { bodyText, formatWebhook } from '../output/format-webhook.ts';
 
 const bodyBytesMax = 4_096;
 
@@ -23,7 +23,7 @@ async function showWebhook(cli: Cli, id: string, options: { json?: boolean }): P
   const config = loadConfig(['DATABASE_URL'], cli.env);
   const receivedAt = timeOfId(id);
   const story = await withDatabase(config.databaseUrl, (pool) =>
-    queries.readWebhookStory(pool, { id, receivedAt, bodyBytesMax }),
+    queries.readWebhookDetails(pool, { id, receivedAt, bodyBytesMax }),
   );
   if (!story) {
     const when = new Date(receivedAt).toISOString();
@@ -42,5 +42,5 @@ async function showWebhook(cli: Cli, id: string, options: { json?: boolean }): P
     attempts: story.attempts,
     replays: story.replays,
   };
-  printResult(cli, options, shown, () => tellStory(story, Date.now()));
+  printResult(cli, options, shown, () => formatWebhook(story, Date.now()));
 }

@@ -8,7 +8,7 @@ import type { EndpointTlsOptions } from './endpoint-tls.ts';
 import { addHeaderOptions, type HeaderOptions } from './fixed-headers.ts';
 import { durationBetween, parsedBy } from './options.ts';
 
-/** What `endpoint add` and `endpoint update` have in common, as commander hands it over. */
+/** The options of both `endpoint add` and `endpoint update`, as commander parses them. */
 export type EndpointOptions = {
   url?: string;
   events?: string[];
@@ -47,7 +47,7 @@ export function addEndpointOptions(command: Command): Command {
     .option('--client-key <file>', 'PEM of the private key of --client-cert; it is stored encrypted');
 }
 
-/** Throws UsageError for an option of the contract that nothing obeys yet: it is refused rather than ignored. */
+/** Throws UsageError for an option of the contract that has no effect yet: it is refused, not ignored. */
 export function refuseOptionsWithoutEffect({ orderingKey, onDeadLetter }: EndpointOptions): void {
   for (const [option, value] of [
     ['--ordering-key', orderingKey],
@@ -59,7 +59,7 @@ export function refuseOptionsWithoutEffect({ orderingKey, onDeadLetter }: Endpoi
   }
 }
 
-/** Throws UsageError saying why the URL cannot be an endpoint's, without any password in it. */
+/** Throws UsageError with the reason why an endpoint cannot have this URL, without its password. */
 export function checkUrl(
   config: { allowPrivateEndpoints: boolean; allowEndpointCidrs: readonly string[] },
   url: string,

@@ -8,10 +8,10 @@ import {
 import { type Cli, UsageError } from '../cli.ts';
 import { readInputText } from './input-file.ts';
 
-/** Names of PEM files, as commander hands them over; false takes away. */
+/** Names of PEM files, as commander parses them; false removes the setting. */
 export type EndpointTlsOptions = { ca?: string | false; clientCert?: string | false; clientKey?: string };
 
-/** What the options say of an endpoint's TLS, read and checked. Throws UsageError saying what is wrong with which file. */
+/** Reads and checks the TLS files of an endpoint. Throws UsageError with the file and its fault. */
 export async function readEndpointTls(cli: Cli, options: EndpointTlsOptions): Promise<EndpointTls> {
   const { ca, clientCert, clientKey } = options;
   if ((clientKey !== undefined) !== (typeof clientCert === 'string')) {
@@ -39,7 +39,7 @@ export async function readEndpointTls(cli: Cli, options: EndpointTlsOptions): Pr
   return tls;
 }
 
-/** The TLS settings that the options change, and no others; null takes away. */
+/** The TLS settings that the options change, and no others; null removes a setting. */
 export function tlsChanges(
   options: EndpointTlsOptions,
   { ca, client }: EndpointTls,

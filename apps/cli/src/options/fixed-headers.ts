@@ -3,9 +3,9 @@ import { connectionHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
 import { type Cli, UsageError } from '../cli.ts';
 import { readInputText } from './input-file.ts';
 
-/** An endpoint's fixed headers, as commander hands them over. */
+/** An endpoint's fixed headers, as commander parses them. */
 export type HeaderOptions = {
-  /** `Name: value` each; false takes them away. */
+  /** `Name: value` each; false removes them. */
   header?: string[] | false;
   headerFile?: string;
 };
@@ -26,7 +26,7 @@ export function addHeaderOptions(command: Command): Command {
 }
 
 /**
- * The headers that the options give: undefined when they give none, empty when they take them away. Throws UsageError,
+ * The headers of the options: undefined when none is given, empty when they are removed. Throws UsageError,
  * which never repeats a value: most are credentials.
  */
 export async function readFixedHeaders(

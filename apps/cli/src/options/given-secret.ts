@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type Cli, UsageError } from '../cli.ts';
 import { readInputText } from './input-file.ts';
 
-/** What the sender signs with, as commander hands it over. */
+/** The options for a project's secret, as commander parses them. */
 export type SecretOptions = { secret?: string; secretFile?: string; allowShortSecret?: boolean };
 
 const lengthMax = 1_024;
@@ -19,8 +19,8 @@ export function addSecretOptions(command: Command): Command {
 }
 
 /**
- * The secret that the options give, undefined when they give none. No message repeats it. Throws UsageError for one that
- * cannot be used.
+ * The secret of the options, undefined when none is given. Throws UsageError for one that cannot be used; no message repeats
+ * it.
  */
 export async function readGivenSecret(cli: Cli, options: SecretOptions): Promise<GivenSecret | undefined> {
   const value = await readValue(cli, options);

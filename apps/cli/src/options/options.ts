@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { isUuid, timeOfId } from '@hqrelay/domain/ids';
 import { parseDurationMs } from '@hqrelay/domain/delivery/retry-schedule';
 
-/** An option's parser that says what is wrong in the words of the RangeError that `parse` throws. */
+/** An option's parser whose error message is that of the RangeError that `parse` throws. */
 export function parsedBy<T>(parse: (text: string) => T): (text: string) => T {
   return (text) => {
     try {
@@ -22,7 +22,7 @@ export const uuid = parsedBy((text) => {
   return text.toLowerCase();
 });
 
-/** The id of a webhook, which has its time inside. */
+/** The id of a webhook: a UUIDv7, which contains its time. */
 export const webhookLogId = parsedBy((text) => {
   try {
     timeOfId(text);
@@ -37,7 +37,7 @@ export const webhookLogId = parsedBy((text) => {
 const timePattern =
   /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** ms since epoch of a time, in UTC unless it says otherwise, or of so long ago. */
+/** ms since epoch of a time (UTC unless it names a zone) or of a duration before now. */
 export const pastMoment = parsedBy((text) => {
   const [, day, time = '00:00', zone = 'Z'] = timePattern.exec(text) ?? [];
   if (day === undefined) return Date.now() - parseDurationMs(text);
@@ -47,7 +47,7 @@ export const pastMoment = parsedBy((text) => {
   return ms;
 });
 
-/** Milliseconds of a duration within these bounds, which are written as durations too. */
+/** Parses a duration between `min` and `max`, durations themselves, into milliseconds. */
 export function durationBetween(min: string, max: string): (text: string) => number {
   const [minMs, maxMs] = [parseDurationMs(min), parseDurationMs(max)];
   return parsedBy((text) => {
@@ -74,7 +74,7 @@ export function integerBetween(min: number, max: number): (text: string) => numb
   });
 }
 
-/** Text of one line that stands in tables and lists. */
+/** Text of one line, for tables and lists. */
 export function label(lengthMax: number): (text: string) => string {
   return parsedBy((text) => {
     const trimmed = text.trim();

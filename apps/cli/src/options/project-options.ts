@@ -8,9 +8,9 @@ const tiers: ReadonlyMap<string, number> = new Map([
 
 const perMinute = integerBetween(1, 1_000_000);
 
-/** What `project create` and `project update` have in common, as commander hands it over. */
+/** The options of both `project create` and `project update`, as commander parses them. */
 export type ProjectOptions = {
-  /** A tier is the same thing under a name. */
+  /** A tier is a named rate limit. */
   rateLimit?: number | 'unlimited';
   tier?: number;
   requireTimestamp?: boolean;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { integerBetween, label } from './options.ts';
 
-/** What the commands that replay many deliveries have in common, as commander hands it over. */
+/** The options of every command that replays many deliveries, as commander parses them. */
 export type ReplayJobOptions = { dryRun?: boolean; rate: number; by?: string; json?: boolean };
 
 export function addReplayJobOptions(command: Command): Command {

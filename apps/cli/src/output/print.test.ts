@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { formatDuration, formatFields, formatTable, onOneLine } from './print.ts';
 
-it('aligns columns and shows what is missing as a dash', () => {
+it('aligns columns and shows a missing value as a dash', () => {
   const table = formatTable(
     ['ID', 'NAME', 'ENABLED'],
     [
@@ -21,7 +21,7 @@ it('leaves out fields that do not apply', () => {
   expect(formatFields({ id: 'a', reason: undefined, name: null })).toBe('  id    a\n  name  -');
 });
 
-it('keeps what strangers wrote from steering the terminal', () => {
+it('replaces control characters of senders and endpoints, which could steer the terminal', () => {
   expect(onOneLine('a\n\tb \u001b[31mred\u202e')).toBe('a b \ufffd[31mred\ufffd');
 });
 

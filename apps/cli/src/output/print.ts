@@ -1,7 +1,7 @@
 import { redactQuery, redactUrl } from '@hqrelay/domain/secrets/redaction';
 import type { Cli } from '../cli.ts';
 
-/** Prints the one JSON value, or what people read instead. URLs and queries of the value are shown without their secrets. */
+/** Prints `value` as one JSON value with --json, else the text for people. Its URLs and queries lose their secrets. */
 export function printResult(
   cli: Cli,
   options: { json?: boolean | undefined },
@@ -37,7 +37,7 @@ export function formatTable(
     .join('\n');
 }
 
-/** Names and values under each other; those that are undefined are left out. */
+/** One name and value per line; undefined values are left out. */
 export function formatFields(fields: Readonly<Record<string, Cell | undefined>>): string {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   const width = Math.max(...entries.map(([name]) => name.length));
@@ -60,7 +60,7 @@ export function formatDuration(ms: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
-/** Text of strangers on one line: what senders and endpoints wrote must not steer the terminal. */
+/** One line of a text that a sender or an endpoint wrote, without control characters: they could steer the terminal. */
 export function onOneLine(text: string, lengthMax = 200): string {
   const line = text
     .replace(/\s+/g, ' ')

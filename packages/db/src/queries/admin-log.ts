@@ -7,13 +7,13 @@ export type AdminLogRow = {
   /** `noun.verb`, such as `endpoint.pause`. */
   action: string;
   projectId: string | null;
-  /** The id of what was changed. */
+  /** The id of the changed thing. */
   target: string | null;
   /** JSON without secrets. */
   details: object;
 };
 
-/** Inserts what a change was, in the transaction that makes the change. */
+/** Inserts the row of a change, in the transaction that makes the change. */
 export async function insertAdminLog(client: pg.PoolClient, row: AdminLogRow): Promise<void> {
   await client.query(
     'insert into admin_log (id, actor, action, project_id, target, details) values ($1, $2, $3, $4, $5, $6)',

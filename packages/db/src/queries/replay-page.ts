@@ -1,4 +1,4 @@
-/** A row that was looked at; rows are looked at in this order. `at` in ms since the epoch. */
+/** The position of a row in the order in which a job reads them. `at` in ms since the epoch. */
 export type ReplayCursor = { at: number; id: string };
 
 export type WhyNotReplayed =
@@ -12,7 +12,7 @@ export type WhyNotReplayed =
 /** One webhook to be sent to one endpoint. */
 export type ReplayCandidate = { webhookLogId: string; endpointId: string };
 
-/** What was found between two cursors. */
+/** The candidates between two cursors. */
 export type ReplayPage = {
   candidates: ReplayCandidate[];
   notReplayed: Partial<Record<WhyNotReplayed, number>>;

@@ -34,9 +34,9 @@ export type Webhook = {
 /** `deliveries`: how many of its deliveries are in which state. */
 export type ListedWebhook = Webhook & { deliveries: Partial<Record<DeliveryState, number>> };
 
-export type WebhookStory = {
+export type WebhookDetails = {
   webhook: Webhook & { projectName: string | null };
-  /** Null when there is none (any more). `body` is null when it is longer than was asked for. */
+  /** Null when it was never stored or was dropped. `body` is null when it is over `bodyBytesMax`. */
   payload: { headers: [string, string][]; query: string; bytes: number; body: Buffer | null } | null;
   deliveries: {
     deliveryId: string;
@@ -52,7 +52,7 @@ export type WebhookStory = {
     heldUntil: Date | null;
     /** Null while no dead letter of it is stored. */
     deadReason: string | null;
-    /** When a replay took it up again. */
+    /** When it was replayed. */
     replayedAt: Date | null;
   }[];
   /** In the order they were made, replays too. */
@@ -72,7 +72,7 @@ export type WebhookStory = {
     nextAttemptAt: Date | null;
   }[];
   /** In the order they were asked for; each is a delivery of its own. */
-  replays: (WebhookStory['deliveries'][number] & {
+  replays: (WebhookDetails['deliveries'][number] & {
     replayId: string;
     requestedBy: string;
     requestedAt: Date;
@@ -130,30 +130,30 @@ export async function readWebhook(
  * Everything recorded of one webhook, by its id and the time inside it (ms since epoch), which names the partition;
  * a body of more than `bodyBytesMax` is left out. Null when there is no such webhook.
  */
-export async function readWebhookStory(
+export async function readWebhookDetails(
   pool: pg.Pool,
   { id, receivedAt, bodyBytesMax }: { id: string; receivedAt: number; bodyBytesMax: number },
-): Promise<WebhookStory | null> {
+): Promise<WebhookDetails | null> {
   const key = [id, new Date(receivedAt)];
-  const webhooks = await pool.query<WebhookStory['webhook']>(
+  const webhooks = await pool.query<WebhookDetails['webhook']>(
     `select ${webhook}, (select name from projects where id = w.project_id) as "projectName"
      from webhook_logs w where w.id = $1 and w.received_at = $2`,
     key,
   );
   if (!webhooks.rows[0]) return null;
-  const payloads = await pool.query<NonNullable<WebhookStory['payload']>>(
+  const payloads = await pool.query<NonNullable<WebhookDetails['payload']>>(
     `select headers, query, octet_length(payload) as bytes, case when octet_length(payload) <= $3 then payload end as body
      from webhook_payloads where id = $1 and received_at = $2`,
     [...key, bodyBytesMax],
   );
-  const deliveries = await pool.query<WebhookStory['deliveries'][number]>(
+  const deliveries = await pool.query<WebhookDetails['deliveries'][number]>(
     `select ${status}
      from delivery_status s left join endpoints e on e.id = s.endpoint_id
      where s.webhook_log_id = $1 and s.received_at = $2 order by e.created_at, s.endpoint_id`,
     key,
   );
   // From an hour before, as the view does it, for clocks that differ.
-  const attempts = await pool.query<WebhookStory['attempts'][number]>(
+  const attempts = await pool.query<WebhookDetails['attempts'][number]>(
     `select id, delivery_id as "deliveryId", endpoint_id as "endpointId", lane, attempt_num as "attemptNum", status,
        status_code as "statusCode", latency_ms as "latencyMs", error, response_body as "responseBody",
        correlation_id as "correlationId", attempted_at as "attemptedAt", next_attempt_at as "nextAttemptAt"
@@ -161,7 +161,7 @@ export async function readWebhookStory(
      order by attempted_at, attempt_num limit ${attemptsMax}`,
     key,
   );
-  const replays = await pool.query<WebhookStory['replays'][number]>(
+  const replays = await pool.query<WebhookDetails['replays'][number]>(
     `select ${status}, s.replay_id as "replayId", s.requested_by as "requestedBy", s.requested_at as "requestedAt"
      from replay_status s left join endpoints e on e.id = s.endpoint_id
      where s.webhook_log_id = $1 and s.requested_at >= $2::timestamptz - interval '1 hour'

@@ -1,19 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import { redactQuery } from '@hqrelay/domain/secrets/redaction';
-import type { WebhookStory } from '@hqrelay/db/queries/webhooks';
+import type { WebhookDetails } from '@hqrelay/db/queries/webhooks';
 import { type Cell, formatDuration, formatFields, formatTable, formatTime, onOneLine } from './print.ts';
 
-type Status = WebhookStory['deliveries'][number];
+type Status = WebhookDetails['deliveries'][number];
 
-/** A body that people can read; null when it is not there or not text. */
+/** The body as text; null when it is absent or not printable text. */
 export function bodyText(body: Buffer | null): string | null {
   if (!body || !isUtf8(body)) return null;
   const text = body.toString('utf8');
   return /[^\P{Cc}\t\r\n]/u.test(text) ? null : text;
 }
 
-/** All of a webhook's story on one screen, the most asked first. `now` in ms, for ages. */
-export function tellStory(story: WebhookStory, now: number): string {
+/** Everything recorded of a webhook, the most wanted first. `now` in ms, for ages. */
+export function formatWebhook(story: WebhookDetails, now: number): string {
   const parts = [
     facts(story, now),
     deliveries(story, now),
@@ -24,7 +24,7 @@ export function tellStory(story: WebhookStory, now: number): string {
   return parts.filter((part) => part !== null).join('\n\n');
 }
 
-function facts({ webhook }: WebhookStory, now: number): string {
+function facts({ webhook }: WebhookDetails, now: number): string {
   const age = formatDuration(now - webhook.receivedAt.getTime());
   const fields = formatFields({
     project: `${webhook.projectId}  ${webhook.projectName ?? ''}`,
@@ -39,18 +39,18 @@ function facts({ webhook }: WebhookStory, now: number): string {
   return `WEBHOOK ${webhook.id}  ${webhook.status}\n${fields}`;
 }
 
-function payload({ payload: stored }: WebhookStory): string {
+function payload({ payload: stored }: WebhookDetails): string {
   if (!stored) return 'PAYLOAD\n  not stored';
   const lines = stored.headers.map(([name, value]) => `  ${onOneLine(name)}: ${onOneLine(value, 500)}`);
   if (stored.query !== '') lines.unshift(`  query ${onOneLine(redactQuery(stored.query), 500)}`);
   const text = bodyText(stored.body);
   const body = text === null ? [`(${stored.bytes} bytes, not shown)`] : text.trimEnd().split(/\r?\n/);
-  // Each line cleaned apart, so that a body keeps its shape without steering the terminal.
+  // Line by line, so that the body keeps its line breaks but no control character that could steer the terminal.
   const shown = body.map((line) => `  ${line.replaceAll('\t', '  ').replace(/[\p{Cc}\p{Cf}]/gu, '\ufffd')}`);
   return ['PAYLOAD', ...lines, '', ...shown].join('\n');
 }
 
-function deliveries({ webhook, deliveries: owed }: WebhookStory, now: number): string {
+function deliveries({ webhook, deliveries: owed }: WebhookDetails, now: number): string {
   const none =
     webhook.status === 'queued'
       ? 'none: no enabled endpoint matched when it came in'
@@ -64,7 +64,7 @@ function deliveries({ webhook, deliveries: owed }: WebhookStory, now: number): s
 }
 
 /** Null when there were none. */
-function replays({ webhook, replays: made }: WebhookStory, now: number): string | null {
+function replays({ webhook, replays: made }: WebhookDetails, now: number): string | null {
   if (made.length === 0) return null;
   const table = formatTable(
     ['ASKED FOR', 'BY', ...statusTitles, 'WHEN'],
@@ -81,7 +81,7 @@ function statusCells(each: Status): Cell[] {
   return [each.state, each.endpointId, each.url, each.attempts, lastAnswer];
 }
 
-/** Why each dead one is, and the command that replays it. */
+/** For each dead letter its reason and the command that replays it. */
 function deaths(webhookLogId: string, statuses: readonly Status[]): string[] {
   return statuses
     .filter(({ state }) => state === 'dead_lettered')
@@ -108,7 +108,7 @@ function whenOf(delivery: Status, now: number): string | null {
   const { state, heldReason } = delivery;
   if (state === 'dead_lettered') return null;
   const why = heldReason && heldBecause[heldReason];
-  // What its endpoint holds has no time of its own.
+  // A delivery that its endpoint holds has no due time.
   if (why && heldReason !== 'delay') return why;
   const due = delivery.heldUntil ?? delivery.nextAttemptAt;
   if (!due) return why;
@@ -117,7 +117,7 @@ function whenOf(delivery: Status, now: number): string | null {
   return `${waitMs > 0 ? `due in ${distance}` : `overdue by ${distance}`} (${formatTime(due)})`;
 }
 
-function attempts({ attempts: made }: WebhookStory): string {
+function attempts({ attempts: made }: WebhookDetails): string {
   const table = formatTable(
     ['STARTED', 'ENDPOINT', '#', 'LANE', 'STATUS', 'CODE', 'LATENCY', 'ERROR', 'NEXT ATTEMPT', 'ANSWER'],
     made.map((each) => [
