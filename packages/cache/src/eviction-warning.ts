@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** A sentence when Redis may evict keys. Nothing is said where it does not let us look. Throws when it does not answer. */
+/** A sentence when Redis may evict keys. Undefined where an ACL hides the setting. Throws when Redis does not answer. */
 export async function evictionWarning(redis: Redis): Promise<string | undefined> {
   let policy: string | undefined;
   try {

@@ -3,7 +3,7 @@ import { runScript, script } from './script.ts';
 
 const key = 'hqrelay:workers';
 
-// By Redis's own clock, so that those of the workers may differ.
+// On Redis's clock: those of the workers may differ.
 const beat = script(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -11,7 +11,7 @@ redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
 return redis.call('ZCARD', KEYS[1])`);
 
-/** Says that this worker lives, and tells how many did so within the last `withinMs`. Throws when Redis does not answer. */
+/** Records a heartbeat of this worker and returns how many workers sent one within `withinMs`. Throws when Redis does not answer. */
 export async function countLiveWorkers(
   redis: Redis,
   { workerId, withinMs }: { workerId: string; withinMs: number },
@@ -19,7 +19,7 @@ export async function countLiveWorkers(
   return Number(await runScript(redis, beat, [key], [workerId, withinMs]));
 }
 
-/** A worker that stops leaves its share to the others at once. */
+/** Removes a worker that stops, so that the others take its share at once. */
 export async function leaveLiveWorkers(redis: Redis, workerId: string): Promise<void> {
   await redis.zrem(key, workerId);
 }

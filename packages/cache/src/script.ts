@@ -7,7 +7,7 @@ export function script(source: string): Script {
   return { source, sha1: hash('sha1', source) };
 }
 
-/** Runs a script by its hash, and by its text where Redis does not know it yet (also after a restart). */
+/** Runs a script by its hash, and by its source where Redis has not loaded it, as after a restart. */
 export async function runScript(
   redis: Redis,
   { source, sha1 }: Script,

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const count = (workerId: string, withinMs = 60_000) => countLiveWorkers(redis, { workerId, withinMs });
 
-it('counts each worker that says it lives once, until it leaves or is silent', async () => {
+it('a live worker is counted once, until it leaves or sends no heartbeat', async () => {
   expect(await count('a')).toBe(1);
   expect(await count('b')).toBe(2);
   expect(await count('a')).toBe(2);

@@ -17,7 +17,7 @@ const orders: ServiceName[][] = [
   ['rabbitmq', 'redis', 'postgres'],
 ];
 
-describe('apps that were started before their stores are ready soon after the last of', () => {
+describe('apps that start before their stores are ready soon after the last store, in the order', () => {
   let world: World;
   let endpoint: RecordingEndpoint;
   let project: SeededProject;
@@ -28,8 +28,8 @@ describe('apps that were started before their stores are ready soon after the la
     endpoint = await startRecordingEndpoint();
     project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
-    // The connections that seeded would complain of a server that ends under them.
-    await waitFor('nobody else to be connected', async () => {
+    // A seeding connection that is still open would report the server's end as an error.
+    await waitFor('the seeding connections to close', async () => {
       const { rows } = await world.sql.query("select from pg_stat_activity where usename = 'hqrelay'");
       return rows.length === 0;
     });
@@ -63,14 +63,14 @@ describe('apps that were started before their stores are ready soon after the la
 
     const answer = await postWebhook(apps[0]!.url, project, { webhookId: order.join() });
     expect(answer.statusCode).toBe(202);
-    // What the worker before was killed with may come again too.
+    // Deliveries of the worker that was killed before may be redelivered too.
     await waitFor('the delivery', () =>
       endpoint.requests.some(({ headers }) => headers['webhook-id'] === answer.body.id),
     );
     for (const app of apps) expect(statesLogged(app)).toEqual(expect.arrayContaining(['down', 'up']));
   });
 
-  it('and are ended by SIGTERM with exit code 0 while there are no stores at all', async () => {
+  it('of none: SIGTERM ends them with exit code 0 without any store', async () => {
     await endAll(Object.values(world.servers));
     apps = await Promise.all([
       startApp('receiver', { env: world.env }),

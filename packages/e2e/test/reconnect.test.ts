@@ -7,7 +7,7 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
-describe('both apps, whose stores are restarted under them', () => {
+describe('both apps, while their stores restart,', () => {
   let world: World;
   let receiver: AppProcess;
   let worker: AppProcess;
@@ -38,29 +38,32 @@ describe('both apps, whose stores are restarted under them', () => {
     ['Postgres', ['postgres']],
     ['RabbitMQ', ['rabbitmq']],
     ['all three at once', ['postgres', 'redis', 'rabbitmq']],
-  ] as const)('go on after a restart of %s, without one of their own', async (name, services) => {
-    const servers = services.map((service) => world.servers[service] as RunningServer);
-    const load = startLoad(receiver, project, name);
-    await waitFor('webhooks to be accepted', () => load.accepted.length > 20);
-    await Promise.all(servers.map((server) => server.kill()));
-    await Promise.all(servers.map((server) => server.start()));
-    const before = load.accepted.length;
-    await waitFor('webhooks to be accepted again', () => load.accepted.length > before + 20, {
-      timeoutMs: 30_000,
-    });
-    await load.stop();
+  ] as const)(
+    'deliver again after a restart of %s without being restarted themselves',
+    async (name, services) => {
+      const servers = services.map((service) => world.servers[service] as RunningServer);
+      const load = startLoad(receiver, project, name);
+      await waitFor('webhooks to be accepted', () => load.accepted.length > 20);
+      await Promise.all(servers.map((server) => server.kill()));
+      await Promise.all(servers.map((server) => server.start()));
+      const before = load.accepted.length;
+      await waitFor('webhooks to be accepted again', () => load.accepted.length > before + 20, {
+        timeoutMs: 30_000,
+      });
+      await load.stop();
 
-    await expectDelivered(`after ${name}`);
-    await waitFor('every accepted webhook to be delivered', () => {
-      const delivered = new Set(endpoint.requests.map((each) => each.headers['webhook-id']));
-      return load.accepted.every((id) => delivered.has(id));
-    });
-    expect(load.slowestMs).toBeLessThan(2_500);
-    expect(load.refused.filter((code) => code !== 503)).toEqual([]);
-    await Promise.all([expectAllUp(receiver), expectAllUp(worker)]);
-  });
+      await expectDelivered(`after ${name}`);
+      await waitFor('every accepted webhook to be delivered', () => {
+        const delivered = new Set(endpoint.requests.map((each) => each.headers['webhook-id']));
+        return load.accepted.every((id) => delivered.has(id));
+      });
+      expect(load.slowestMs).toBeLessThan(2_500);
+      expect(load.refused.filter((code) => code !== 503)).toEqual([]);
+      await Promise.all([expectAllUp(receiver), expectAllUp(worker)]);
+    },
+  );
 
-  it('consume again from a queue that was deleted under them', async () => {
+  it('consume again from a queue that an operator deleted', async () => {
     const { origin, username, password } = new URL(world.rabbitmqManagementUrl);
     const response = await fetch(`${origin}/api/queues/%2F/hqrelay.webhooks`, {
       method: 'DELETE',
@@ -70,7 +73,7 @@ describe('both apps, whose stores are restarted under them', () => {
     await expectDelivered('after the queue was deleted');
   });
 
-  it('have every accepted webhook in the tables, once, and nothing waiting', async () => {
+  it('have recorded every accepted webhook once, with no delivery waiting', async () => {
     const { rows } = await waitFor('the books to balance', async () => {
       const books = await world.sql.query<{ state: string; count: number }>(
         'select state, count(*)::int as count from delivery_status group by state',

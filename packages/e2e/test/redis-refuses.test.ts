@@ -36,7 +36,7 @@ describe('a receiver whose Redis answers with errors', () => {
     ],
     ['because it became a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
     [
-      'because its replicas are gone',
+      'because it has too few replicas',
       ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
       ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
     ],

@@ -4,7 +4,7 @@ import { open, SecretUnreadable, type SecretKeys } from '@hqrelay/domain/secrets
 
 export type OpenedSecret = { id: string; key: string; expiresAt: number | null };
 
-/** Opens secrets of configs once for as long as the config lives in memory. A secret that cannot be opened is reported and left out. */
+/** Opens the secrets of a configuration once while it is in memory. A secret that cannot be opened is reported and left out. */
 export class OpenedSecrets {
   readonly #keys: SecretKeys;
   readonly #onUnreadable: (error: SecretUnreadable) => void;
@@ -17,20 +17,20 @@ export class OpenedSecrets {
     this.#onUnreadable = onUnreadable;
   }
 
-  /** What the provider may sign with at `now`, newest first. */
+  /** Secrets that the provider may sign with at `now`, newest first. */
   ofProject(project: ProjectConfig, now: number): OpenedSecret[] {
     return this.#active(project, project.secrets, 'project_secrets', now);
   }
 
-  /** What an endpoint's deliveries are signed with at `now`, newest first. */
+  /** Secrets that sign an endpoint's deliveries at `now`, newest first. */
   ofEndpoint(endpoint: EndpointConfig, now: number): OpenedSecret[] {
     return this.#active(endpoint, endpoint.secrets, 'endpoint_secrets', now);
   }
 
   /** The endpoint's own fixed headers. */
   headersOf(endpoint: EndpointConfig): [string, string][] {
-    const known = this.#headers.get(endpoint);
-    if (known) return known;
+    const cached = this.#headers.get(endpoint);
+    if (cached) return cached;
     const { sealedHeaders, headersKeyId, id } = endpoint;
     const text =
       sealedHeaders !== null && headersKeyId !== null
@@ -41,10 +41,10 @@ export class OpenedSecrets {
     return headers;
   }
 
-  /** Its own authorities and our certificate for it, where it has them. */
+  /** The endpoint's private authorities and the relay's client certificate for it. */
   tlsOf(endpoint: EndpointConfig): EndpointTls {
-    const known = this.#tls.get(endpoint);
-    if (known) return known;
+    const cached = this.#tls.get(endpoint);
+    if (cached) return cached;
     const { sealedClientCertificate: sealed, clientCertificateKeyId: keyId, id } = endpoint;
     const text =
       sealed !== null && keyId !== null ? this.#open({ sealed, keyId }, `endpoints.tls:${id}`) : undefined;

@@ -29,7 +29,7 @@ function world(deadlineMs = 1_000) {
   };
 }
 
-describe('a process that is told to stop', () => {
+describe('a process that receives a signal to stop', () => {
   it.each(['SIGTERM', 'SIGINT'])(
     'stops on %s what it started, backwards and one after the other, then exits 0',
     async (signal) => {
@@ -62,7 +62,7 @@ describe('a process that is told to stop', () => {
     expect(shutdown.isDraining()).toBe(true);
   });
 
-  it('goes on after a step that fails, names it, and exits 1', async () => {
+  it('runs the remaining steps after one that fails, names it, and exits 1', async () => {
     const { shutdown, events, log, emit, exited } = world();
     shutdown.add('store', () => void events.push('store'));
     shutdown.add('consumer', () => Promise.reject(new Error('boom')));

@@ -18,8 +18,8 @@ export interface Shutdown {
 /**
  * Ends the process in order on SIGTERM or SIGINT: every step once, backwards, all of them within
  * `deadlineMs`; then exit 0, or 1 when a step failed or the deadline passed. A second signal exits 1 at
- * once. After an exception nobody caught nothing can be relied on: it is logged and the process exits 1
- * without the steps; what matters is durable in the stores.
+ * once. After an uncaught exception no state can be relied on: it is logged and the process exits 1
+ * without the steps; everything that was promised is durable in the stores.
  */
 export function createShutdown({
   logger,

@@ -40,7 +40,7 @@ describe('the check of a store', () => {
 
   afterEach(() => checks.stop());
 
-  it('is repeated until the store answers, and then goes on', async () => {
+  it('is repeated until the store answers and after that', async () => {
     const { asked } = start([notThere, notThere, well]);
     await waitFor('more checks', () => asked() > 5);
     expect(checks.warnings).toEqual([]);

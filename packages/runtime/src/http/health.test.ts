@@ -43,7 +43,7 @@ describe('GET /health', () => {
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
   });
 
-  it('can be had without readiness and metrics', async () => {
+  it('is served without readiness and metrics where those have a port of their own', async () => {
     const get = await serve(createLivenessRouter());
     expect((await get('/health')).status).toBe(200);
     expect((await get('/health/ready')).status).toBe(404);
@@ -81,7 +81,7 @@ describe('GET /health/ready', () => {
 });
 
 describe('GET /metrics', () => {
-  it('tells which dependencies are up', async () => {
+  it('has one gauge for each dependency that says whether it is up', async () => {
     const get = await serveHealth('up', 'starting');
     const response = await get('/metrics');
     const text = await response.text();

@@ -65,7 +65,7 @@ describe('a running server', () => {
     expect(changes).toBe(0);
   });
 
-  it('does not say what it is made of, and computes no etags', async () => {
+  it('sends no header that names its software, and computes no etags', async () => {
     const { port } = await start(express().get('/', (_request, response) => void response.send('ok')));
     const response = await fetch(`http://127.0.0.1:${port}/`);
     expect(response.headers.get('x-powered-by')).toBeNull();
@@ -153,7 +153,7 @@ describe('a closing server', () => {
           await get(port, agent);
           answers += 1;
         } catch (error) {
-          // The connection was refused: it would have been a new one.
+          // A refused connection is a new one, which a closing server does not owe an answer.
           if (closing) return (error as NodeJS.ErrnoException).code;
           throw error;
         }
@@ -168,19 +168,19 @@ describe('a closing server', () => {
     agent.destroy();
   });
 
-  it('answers a client whose connection nobody had taken up yet', async () => {
+  it('answers a client whose connection it had not accepted yet', async () => {
     const { server, port } = await start(
       express().get('/', (_request, response) => void response.send('ok')),
     );
     const answers = Array.from({ length: 20 }, () => get(port, new http.Agent()));
-    // By now the kernel has connected them; the server has not been told.
+    // The kernel has accepted the connections; the server has not seen them.
     await new Promise((resolve) => process.nextTick(resolve));
     const closed = server.close(2_000);
     expect((await Promise.all(answers)).map(({ body }) => body)).toEqual(Array(20).fill('ok'));
     expect(await closed).toEqual({ connectionsCut: false });
   });
 
-  it('closes a connection that only stays open', async () => {
+  it('closes a connection that stays idle', async () => {
     const { server, port } = await start(
       express().get('/', (_request, response) => void response.send('ok')),
     );
@@ -190,7 +190,7 @@ describe('a closing server', () => {
     agent.destroy();
   });
 
-  it('cuts what is still there at the deadline', async () => {
+  it('cuts connections that are still open at the deadline', async () => {
     const { server, port } = await start(express().get('/', () => {}));
     const response = get(port, new http.Agent());
     response.catch(() => {});

@@ -10,7 +10,7 @@ export interface HttpServer {
   listen(port: number): Promise<number>;
   /**
    * Stops taking connections, tells every client that still talks on one to close it, lets requests in
-   * flight finish, and resolves when all connections are gone. After `deadlineMs` the rest are cut.
+   * flight finish, and resolves when all connections are closed. After `deadlineMs` the rest are cut.
    */
   close(deadlineMs: number): Promise<{ connectionsCut: boolean }>;
 }
@@ -40,7 +40,7 @@ export function createHttpServer(app: Express): HttpServer {
     async close(deadlineMs) {
       const deadline = performance.now() + deadlineMs;
       if (server.listening) await acceptedAll(server);
-      // Not before: who is told to close its connection comes with a new one.
+      // Not before: a client that is asked to close its connection opens a new one.
       draining = true;
       return closeGracefully(server, Math.max(0, deadline - performance.now()));
     },
@@ -48,9 +48,9 @@ export function createHttpServer(app: Express): HttpServer {
 }
 
 /**
- * Express sets the prototype of every request and response, which on Node 20 and 22 makes V8 forget all it
- * knows about them and costs four times what the rest of the server does. Objects that are born with the
- * prototypes Express wants are left alone.
+ * Express sets the prototype of every request and response, which on Node 20 and 22 makes V8 drop its
+ * optimisations for them and costs four times as much as the rest of the server. Objects that are created with
+ * the prototypes Express wants are left alone.
  */
 function presetPrototypes(app: Express) {
   function ReceivedRequest(this: IncomingMessage, socket: Socket) {
@@ -67,7 +67,7 @@ function presetPrototypes(app: Express) {
   };
 }
 
-/** Every response passes through writeHead, so this reaches those in flight when draining began as well. */
+/** Every response passes through writeHead, so this also reaches responses that were in flight when draining began. */
 function closeAfterResponseWhen(isDraining: () => boolean, app: Express): void {
   app.response.writeHead = function (this: ServerResponse, ...args: unknown[]) {
     if (isDraining()) this.shouldKeepAlive = false;
@@ -102,27 +102,27 @@ const sweepIntervalMs = 100;
 const acceptWithinMs = 250;
 
 /**
- * A client whose connection the kernel has accepted and we have not is reset when the listening socket goes. Resolves just
- * after a turn of the event loop in which there was none.
+ * Closing the listening socket resets clients whose connection the kernel has accepted but this process has not. Resolves
+ * after a turn of the event loop without a new connection.
  */
 async function acceptedAll(server: Server): Promise<void> {
   const giveUpAt = performance.now() + acceptWithinMs;
-  let cameInTurn = false;
-  const note = () => (cameInTurn = true);
-  server.on('connection', note);
+  let hasArrived = false;
+  const onConnection = () => (hasArrived = true);
+  server.on('connection', onConnection);
   // What is left of this turn may be less than a look at every socket.
   await nextTurn();
   do {
-    cameInTurn = false;
+    hasArrived = false;
     await nextTurn();
-  } while (cameInTurn && performance.now() < giveUpAt);
-  server.off('connection', note);
+  } while (hasArrived && performance.now() < giveUpAt);
+  server.off('connection', onConnection);
 }
 
 /**
  * `server.close()` would at once destroy every connection that looks idle, and one whose next request is
  * already in the kernel's buffer looks idle: its client would see a reset. So at first only the listening
- * socket goes. Clients that are talking learn from `Connection: close` in their next answer; connections
+ * socket is closed. Active clients learn from `Connection: close` in their next answer; connections
  * that stay silent are closed from then on, each time just after the event loop has read every socket.
  */
 async function closeGracefully(server: Server, deadlineMs: number): Promise<{ connectionsCut: boolean }> {
@@ -145,7 +145,7 @@ async function closeGracefully(server: Server, deadlineMs: number): Promise<{ co
     clearInterval(sweep);
     clearTimeout(deadline);
   }
-  server.close(); // ends Node's own timer of connection checks; nothing is left to close
+  server.close(); // ends Node's own timer of connection checks; no connection is left to close
   return { connectionsCut };
 }
 
@@ -172,7 +172,7 @@ const malformedBy: Record<string, typeof malformed> = {
   },
 };
 
-/** Answers what never became a request Express could see, unless an answer is already on its way. */
+/** Answers a request that Node could not parse, unless an answer is already being written. */
 function answerMalformedRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   const answerUnderWay = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
   if (error.code === 'ECONNRESET' || !socket.writable || answerUnderWay) {
