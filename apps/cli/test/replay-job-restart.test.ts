@@ -1,0 +1,57 @@
+import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { receive } from './dead-letter-world.ts';
+import { jsonOf } from './run-cli.ts';
+
+let world: CliWorld;
+let endpoint: RecordingEndpoint;
+let worker: AppProcess;
+
+beforeAll(async () => {
+  world = await createCliWorld();
+  endpoint = await startRecordingEndpoint();
+  worker = await startApp('worker', { env: world.env });
+  await worker.waitUntilReady();
+});
+
+afterAll(async () => {
+  await worker.end();
+  await endpoint.close();
+  await world.close();
+});
+
+it('a replay job whose worker is killed is finished by the next worker: each webhook is replayed once, none is lost', async () => {
+  const projectId = await world.createProject();
+  const { endpointId } = await world.addEndpoint(projectId, endpoint.url);
+  const ids = new Set<string>();
+  for (let count = 0; count < 60; count += 1) {
+    ids.add(await receive(world, projectId, { ageMs: 60_000 - count }));
+  }
+  const argv = ['replay', '--endpoint', endpointId, '--since', '1h', '--missing', '--rate', '20', '--json'];
+  const { jobId, count } = jsonOf(await world.run(...argv)) as { jobId: string; count: number };
+  expect(count).toBe(60);
+  const jobWhen = (what: string, isIt: (job: { state: string; replayed: number }) => boolean) =>
+    waitFor(what, async () => {
+      const shown = await world.run('replay-job', 'show', jobId, '--json');
+      return isIt(jsonOf(shown) as { state: string; replayed: number });
+    });
+
+  await jobWhen('a part of the job', ({ replayed }) => replayed > 0);
+  await worker.end('SIGKILL');
+  const before = jsonOf(await world.run('replay-job', 'show', jobId, '--json'));
+  expect(before).toMatchObject({ state: 'running' });
+  worker = await startApp('worker', { env: world.env });
+  await jobWhen('the end of the job', ({ state }) => state === 'finished');
+
+  const delivered = () => new Set(endpoint.requests.map(({ headers }) => headers['webhook-id']));
+  await waitFor('every webhook to arrive', () => delivered().size === ids.size);
+  expect(delivered()).toEqual(ids);
+  const { rows } = await world.sql.query<{ webhook_log_id: string }>(
+    'select webhook_log_id from replays where job_id = $1',
+    [jobId],
+  );
+  expect(rows.map((row) => row.webhook_log_id).toSorted()).toEqual([...ids].toSorted());
+});
