@@ -17,7 +17,7 @@ const connectTimeoutMs = 1_500;
 const pingEveryMs = 1_000;
 const pingTimeoutMs = { regular: 2_000, doubted: 1_000 };
 
-// No lock: a ping says whether Postgres answers, whoever else works on its tables.
+// It takes no lock, so a ping says whether Postgres answers even while another session locks the tables.
 const ping = `select to_regclass('webhook_logs') is not null as "hasSchema",
   current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
 

@@ -2,7 +2,7 @@ import type pg from 'pg';
 
 /**
  * What a session of an app may do to the others. Postgres itself ends a statement that waits for a lock, or takes too long: a
- * client that gives up a statement only closes its socket, and Postgres goes on with it and keeps its session.
+ * client that gives up a statement only closes its socket, while Postgres still runs it and keeps the session.
  */
 const limits = {
   lock_timeout: '2s',
@@ -16,7 +16,7 @@ const limits = {
 } as const;
 
 /**
- * Sets the limits that nobody else has set, for one session. Only on a direct connection, where the backend is the process that
+ * Sets the limits that have their default values, for one session. Only on a direct connection, where the backend is the process that
  * greeted the client: behind a transaction-mode pooler a session belongs to many clients, and the role's settings apply.
  */
 export async function limitSession(client: pg.ClientBase): Promise<void> {

@@ -53,7 +53,7 @@ const ages = (count: number) => Array.from({ length: count }, (_, index) => coun
 
 /** The ages of what was let go, in the order it went. */
 async function released(changes: Partial<ReleaseOptions> = {}): Promise<number[]> {
-  const gone: number[] = [];
+  const releasedAges: number[] = [];
   await releaseOfEndpoint(
     app,
     {
@@ -67,11 +67,11 @@ async function released(changes: Partial<ReleaseOptions> = {}): Promise<number[]
       ...changes,
     },
     async ({ message }) => {
-      gone.push(Number(message));
+      releasedAges.push(Number(message));
       return true;
     },
   );
-  return gone;
+  return releasedAges;
 }
 
 const holding = async () => (await listHoldingEndpoints(app)).map((each) => each.endpointId);
@@ -107,10 +107,10 @@ describe('an endpoint that holds deliveries', () => {
 describe('what was held while its endpoint was paused', () => {
   it('goes at the rate of the endpoint, the oldest webhook first', async () => {
     await hold('paused', ages(500).toReversed());
-    const gone = [...(await released())];
-    expect(gone).toEqual([500]);
-    for (let tick = 1; tick <= 8; tick += 1) gone.push(...(await released({ now: t0 + tick * 500 })));
-    expect(gone).toEqual(ages(500).slice(0, 401));
+    const releasedAges = [...(await released())];
+    expect(releasedAges).toEqual([500]);
+    for (let tick = 1; tick <= 8; tick += 1) releasedAges.push(...(await released({ now: t0 + tick * 500 })));
+    expect(releasedAges).toEqual(ages(500).slice(0, 401));
   });
 
   it('goes at one rate, however many workers let it go', async () => {
@@ -154,7 +154,7 @@ describe('what was held for its breaker', () => {
     expect(await released(later)).toEqual([1]);
   });
 
-  it('goes one by one while its endpoint is only tried, whatever held it', async () => {
+  it('a delivery is released alone while its endpoint is probed, for every reason it is held', async () => {
     await hold('paused', [3, 2]);
     await hold('breaker', [1]);
     const probe = { isProbe: true, breakerRoom: { retries: 1, replays: 1 }, breakerEveryMs: 5_000 };

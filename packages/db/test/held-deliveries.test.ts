@@ -168,7 +168,7 @@ describe('a held delivery', () => {
     expect(rows).toEqual([{ message: Buffer.from('next'), due_at: new Date(now + 7_200_000) }]);
   });
 
-  it('stays when the connection to Postgres breaks while it is published, and the process goes on', async () => {
+  it('a held delivery stays when the connection to Postgres breaks while it is published, and the process survives', async () => {
     const delivery = held();
     await hold(delivery);
     const release = releaseDue(app, { now, limit: 10 }, async () => {

@@ -96,7 +96,7 @@ describe('the outbox', () => {
     expect(await texts()).toEqual(['the same publication, once more']);
   });
 
-  it('keeps everything when the connection to Postgres breaks while it publishes, and the process goes on', async () => {
+  it('the outbox keeps every row when the connection to Postgres breaks while it publishes, and the process survives', async () => {
     await insertOutbox(app, message('1'));
     const drain = drainOutbox(app, 10, async () => {
       await world.sql.query(

@@ -97,7 +97,7 @@ on conflict do nothing`;
 
 /**
  * Commits the rows, all or none; one that is there already stays as it is. Each kind is one statement and one
- * transaction of its own. Returns the ids of attempts that have a row of another id already: somebody else made the same
+ * transaction of its own. Returns the ids of attempts that have a row of another id already: another worker made the same
  * attempt. Throws what Postgres says.
  */
 export async function appendAudit(pool: pg.Pool, rows: readonly AuditRow[]): Promise<ReadonlySet<string>> {
@@ -154,7 +154,7 @@ async function appendAttempts(
   const facts = rows.map(({ attempt }) => storable({ ...attempt, attemptedAt: timeOfId(attempt.id) }));
   const { rowCount } = await pool.query(insertAttempts, [`[${facts.join()}]`]);
   if (rowCount === rows.length) return noIds;
-  // Some were there: these very rows, written before, or those of somebody who made the same attempt.
+  // Some exist: these very rows, written before, or those of another worker that made the same attempt.
   const ids = rows.map(({ attempt }) => attempt.id);
   const times = ids.map(timeOfId);
   const there = await pool.query<{ id: string }>(

@@ -4,7 +4,7 @@ import { bytea } from './bytea.ts';
 
 export const deadLetterKind = pgEnum('dead_letter_kind', ['delivery', 'message', 'audit_row']);
 
-/** What `hqrelay.dead-letter` brought: deliveries that used up their schedule, and what nobody could work on. */
+/** What `hqrelay.dead-letter` brought: deliveries that used up their schedule, and messages that no worker could read. */
 export const deadLetters = pgTable(
   'dead_letters',
   {
