@@ -3,7 +3,7 @@ import type { Logger } from '@hqrelay/runtime/logger';
 import type { Registry } from '@hqrelay/runtime/metrics';
 import { Counter, Histogram } from 'prom-client';
 import type { Delivery } from './delivery/delivery.ts';
-import type { Attempt } from './delivery/record-attempt.ts';
+import type { Attempt } from './delivery/make-attempt.ts';
 
 export type Report = (delivery: Delivery, endpoint: EndpointConfig, attempt: Attempt) => void;
 
@@ -27,8 +27,8 @@ export function createReport(logger: Logger, registry: Registry): Report {
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3_600, 86_400],
     registers: [registry],
   });
-  return (delivery, endpoint, { exchange, outcome, conclusion }) => {
-    attempts.inc({ outcome: conclusion.kind === 'dead_letter' ? 'dead_lettered' : outcome.kind });
+  return (delivery, endpoint, { exchange, outcome, followUp }) => {
+    attempts.inc({ outcome: followUp.kind === 'dead_letter' ? 'dead_lettered' : outcome.kind });
     duration.observe(exchange.latencyMs / 1_000);
     const endToEndMs = Date.now() - delivery.receivedAt;
     if (outcome.kind === 'delivered' && delivery.fields.lane !== 'replay')
@@ -41,10 +41,10 @@ export function createReport(logger: Logger, registry: Registry): Report {
         endpointId: endpoint.id,
         attemptNum: delivery.fields.attemptNum,
         lane: delivery.fields.lane,
-        outcome: conclusion.kind,
+        outcome: followUp.kind === 'dead_letter' ? 'dead_lettered' : outcome.kind,
         statusCode: exchange.kind === 'response' ? exchange.statusCode : undefined,
         error: outcome.kind === 'delivered' ? undefined : outcome.error,
-        nextAttemptAt: conclusion.kind === 'retry' ? new Date(conclusion.nextAttemptAt) : undefined,
+        nextAttemptAt: followUp.kind === 'retry' ? new Date(followUp.nextAttemptAt) : undefined,
         latencyMs: Math.round(exchange.latencyMs),
         endToEndMs,
         correlationId: delivery.envelope.correlationId,

@@ -21,10 +21,9 @@ import type { Registry } from '@hqrelay/runtime/metrics';
 import { StoreChecks } from '@hqrelay/runtime/store-checks';
 import { Gauge } from 'prom-client';
 import type { WorkerConfig } from './config.ts';
-import { createHistories } from './delivery/delivery-histories.ts';
+import { createReadHistory, createReadHistoryOfAnyTime } from './delivery/read-history.ts';
 import { createDisableEndpoint } from './delivery/disable-endpoint.ts';
 import { dispatch, type DispatchDeps } from './delivery/dispatch.ts';
-import { OneAtATime } from './delivery/one-at-a-time.ts';
 import { EndpointGate } from './endpoint/endpoint-gate.ts';
 import { inFlightMax, intakeOf, lanes } from './intake/lanes.ts';
 import { LiveFirst } from './intake/live-first.ts';
@@ -72,12 +71,13 @@ export function createWorker(config: WorkerConfig, options: WorkerOptions) {
   const gate = createGate(stores, options, fleet);
   const liveFirst = new LiveFirst(now);
   const deps: DispatchDeps = {
-    oneAtATime: new OneAtATime(),
+    inFlight: new Set(),
     liveFirst,
     postgres,
     publisher,
     recorder,
-    readHistory: createHistories(postgres),
+    readHistory: createReadHistory(postgres),
+    readHistoryOfAnyTime: createReadHistoryOfAnyTime(postgres),
     storeHeld: createStoreHeld(postgres, now),
     gate,
     sender: createSender({

@@ -218,7 +218,9 @@ describe('a message that the broker gave up on', () => {
         ),
       );
       const decoded = decodeMessage(kept.body);
-      expect(decoded).toMatchObject({ message: { envelope: { putBack: true, redelivered: true } } });
+      expect(decoded).toMatchObject({
+        message: { envelope: { putBack: true, mayBeDuplicate: 'resume_if_recorded' } },
+      });
       // As if workers gave this one back until the broker moved it.
       await world.sendToDeadLetters(kept.body);
       expect(await world.waitForDeadLetter(deliveryId(id, endpointId))).toMatchObject({

@@ -22,7 +22,7 @@ async function replayed(retry: string, envelope: Partial<Envelope> = {}) {
   const content = world.message(projectId, {
     id,
     endpointIds: [endpointId],
-    copy: true,
+    mayBeDuplicate: 'done_if_recorded',
     delivery: { ...fields, attemptNum: 1, lane: 'replay', notBefore: 0 },
     ...envelope,
   });

@@ -103,6 +103,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     worker,
     deps: worker.deps,
     gate: worker.gate,
+    entrance,
     fleet: worker.fleet,
     postgres,
     publisher,

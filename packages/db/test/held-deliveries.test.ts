@@ -69,7 +69,7 @@ async function heldIds(): Promise<string[]> {
 }
 
 describe('a held delivery', () => {
-  it('are not replaced by a copy of an earlier attempt, which comes late', async () => {
+  it('is not replaced by a late duplicate of an earlier attempt', async () => {
     const first = held({ message: Buffer.from('first') });
     const { deliveryId } = first;
     const second = held({ deliveryId, attemptNum: 2, message: Buffer.from('second') });
@@ -79,6 +79,23 @@ describe('a held delivery', () => {
     const third = held({ deliveryId, attemptNum: 3, message: Buffer.from('third') });
     await hold(third, first);
     expect(await heldAttempt(deliveryId)).toEqual([[3, 'third']]);
+  });
+
+  it('is replaced by a duplicate of the same attempt only where that one has the duty to resume', async () => {
+    const plain = held({ message: Buffer.from('plain') });
+    const { deliveryId } = plain;
+    const resumes = held({ deliveryId, message: Buffer.from('resumes'), replacesSameAttempt: true });
+    await hold(plain);
+    await hold(resumes);
+    await hold(plain);
+    expect(await heldAttempt(deliveryId)).toEqual([[1, 'resumes']]);
+    await hold(
+      resumes,
+      { ...plain, attemptNum: 2 },
+      { ...resumes, attemptNum: 2 },
+      { ...plain, attemptNum: 2 },
+    );
+    expect(await heldAttempt(deliveryId)).toEqual([[2, 'resumes']]);
   });
 
   it('is released with its message when its time has come, and not a millisecond before', async () => {

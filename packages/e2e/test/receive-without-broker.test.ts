@@ -69,7 +69,9 @@ describe('while the broker is away, a webhook is accepted in time through the ou
     expect(rows).toHaveLength(30);
     // Marked as a possible duplicate, so that the worker asks Postgres before it posts.
     for (const { message } of rows) {
-      expect(decodeMessage(message)).toMatchObject({ message: { envelope: { copy: true } } });
+      expect(decodeMessage(message)).toMatchObject({
+        message: { envelope: { mayBeDuplicate: 'done_if_recorded' } },
+      });
     }
 
     await comeBack();

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { deliveryId, newId } from '@hqrelay/domain/ids';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { decodeMessage, encodeMessage, type Envelope } from './messages.ts';
 import { decodeParked, encodeParked } from './parked.ts';
 
@@ -42,7 +43,10 @@ describe('a message', () => {
     ['that looks like a message', encodeMessage({ envelope, body: Buffer.from('inner') })],
     ['of 4 MiB', randomBytes(4 << 20)],
   ])('with a body %s comes back as it was', (_what, body) => {
-    const given = { envelope: { ...envelope, delivery, copy: true }, body };
+    const given = {
+      envelope: { ...envelope, delivery, mayBeDuplicate: 'done_if_recorded' } satisfies Envelope,
+      body,
+    };
     const decoded = decodeMessage(encodeMessage(given));
     if (decoded.kind !== 'message') throw new Error(decoded.reason);
     expect(decoded.message.envelope).toEqual(given.envelope);
@@ -52,6 +56,45 @@ describe('a message', () => {
   it('of a version to come that only adds fields is readable', () => {
     const decoded = decodeMessage(encodeAnything({ ...envelope, added: { later: true } }));
     expect(decoded).toMatchObject({ kind: 'message', message: { envelope } });
+  });
+});
+
+/** The marks of the version before, as its workers read and wrote them. */
+const versionBefore = z.object({
+  v: z.literal(1),
+  copy: z.boolean().optional(),
+  redelivered: z.boolean().optional(),
+  putBack: z.boolean().optional(),
+});
+
+describe('the mark of a possible duplicate', () => {
+  it.each([
+    [{ copy: true }, { mayBeDuplicate: 'done_if_recorded' }],
+    [{ redelivered: true }, { mayBeDuplicate: 'resume_if_recorded' }],
+    [{ copy: true, redelivered: true }, { mayBeDuplicate: 'resume_if_recorded' }],
+    [{ copy: false, redelivered: false }, {}],
+    [
+      { copy: true, redelivered: true, putBack: true },
+      { mayBeDuplicate: 'resume_if_recorded', putBack: true },
+    ],
+  ])('is read from a message of the version before: %j', (before, now) => {
+    const decoded = decodeMessage(encodeAnything({ ...envelope, ...before }));
+    expect(decoded).toMatchObject({ kind: 'message' });
+    expect(decoded.kind === 'message' && decoded.message.envelope).toEqual({ ...envelope, ...now });
+  });
+
+  it.each([
+    ['done_if_recorded', { copy: true, redelivered: false }],
+    ['resume_if_recorded', { copy: true, redelivered: true }],
+  ] as const)('%s makes a worker of the version before ask, and resume as this one', (mark, marks) => {
+    const content = encodeMessage({ envelope: { ...envelope, mayBeDuplicate: mark }, body: Buffer.alloc(0) });
+    const read = versionBefore.parse(JSON.parse(content.toString('utf8', 4)));
+    expect(read).toEqual({ v: 1, ...marks });
+  });
+
+  it('is not written on a message that cannot be a duplicate', () => {
+    const json = encodeMessage({ envelope, body: Buffer.alloc(0) }).toString('utf8', 4);
+    expect(JSON.parse(json)).toEqual(envelope);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { DuplicateMark } from '@hqrelay/domain/delivery/duplicates';
 import { z } from 'zod';
 
 const delivery = z.object({
@@ -19,7 +20,9 @@ const credentialPlace = z.object({
   base64: z.boolean().optional(),
 });
 
-const envelope = z.object({
+const duplicateMark = z.enum(['done_if_recorded', 'resume_if_recorded']) satisfies z.ZodType<DuplicateMark>;
+
+const wireEnvelope = z.object({
   v: z.literal(1),
   /** The webhook's id: `webhook_logs.id`, the `id` of the 202, `webhook-id` at the endpoint. */
   id: z.uuidv7(),
@@ -32,17 +35,19 @@ const envelope = z.object({
   headers: z.array(z.tuple([z.string(), z.string()])),
   /** Where secrets of the project stood in credential headers, for endpoints that get them put back. */
   credentials: z.array(credentialPlace).optional(),
-  /** Another message with this content may exist: ask Postgres before posting. */
+  /** Another message of the same delivery and attempt may exist. */
+  mayBeDuplicate: duplicateMark.optional(),
+  /** The marks of the version before: `copy` is done if recorded, `redelivered` resumes. */
   copy: z.boolean().optional(),
-  /** Whoever had it before may have died after recording the attempt: this message goes on from there, where a copy ends. */
   redelivered: z.boolean().optional(),
-  /** Workers gave it back up to the broker's limit once, and it was put back: the second time it is a dead letter. */
+  /** The broker moved it to the dead letters at its delivery limit, and a worker put it back: the second time it is dead. */
   putBack: z.boolean().optional(),
   /** Absent while the webhook is still to be fanned out. */
   delivery: delivery.optional(),
 });
 
-export type Envelope = z.infer<typeof envelope>;
+type WireEnvelope = z.infer<typeof wireEnvelope>;
+export type Envelope = Omit<WireEnvelope, 'copy' | 'redelivered'>;
 export type DeliveryFields = z.infer<typeof delivery>;
 export type Message = { envelope: Envelope; body: Buffer };
 
@@ -51,7 +56,7 @@ export type Message = { envelope: Envelope; body: Buffer };
  * customer's headers stand here and not in AMQP headers, of which some (`CC`, `BCC`) route.
  */
 export function encodeMessage(message: Message): Buffer {
-  const json = JSON.stringify(message.envelope);
+  const json = JSON.stringify(toWire(message.envelope));
   const jsonLength = Buffer.byteLength(json);
   const buffer = Buffer.allocUnsafe(4 + jsonLength + message.body.length);
   buffer.writeUInt32BE(jsonLength, 0);
@@ -73,10 +78,24 @@ export function decodeMessage(content: Buffer): DecodedMessage {
   } catch {
     return { kind: 'unreadable', reason: 'the envelope is not JSON' };
   }
-  const parsed = envelope.safeParse(json);
+  const parsed = wireEnvelope.safeParse(json);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     return { kind: 'unreadable', reason: `envelope: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}` };
   }
-  return { kind: 'message', message: { envelope: parsed.data, body: content.subarray(4 + jsonLength) } };
+  return {
+    kind: 'message',
+    message: { envelope: fromWire(parsed.data), body: content.subarray(4 + jsonLength) },
+  };
+}
+
+/** Workers of the version before drop `mayBeDuplicate` and read the marks beside it, so they ask and resume too. */
+function toWire(envelope: Envelope): WireEnvelope {
+  if (!envelope.mayBeDuplicate) return envelope;
+  return { ...envelope, copy: true, redelivered: envelope.mayBeDuplicate === 'resume_if_recorded' };
+}
+
+function fromWire({ copy, redelivered, ...envelope }: WireEnvelope): Envelope {
+  if (envelope.mayBeDuplicate || !(copy || redelivered)) return envelope;
+  return { ...envelope, mayBeDuplicate: redelivered ? 'resume_if_recorded' : 'done_if_recorded' };
 }

@@ -36,7 +36,7 @@ export async function holdMany(
       correlationId: id,
       endpointIds: [endpointId],
       headers: [],
-      copy: true,
+      mayBeDuplicate: 'done_if_recorded' as const,
       delivery,
     };
     const message = encodeMessage({ envelope, body });

@@ -21,8 +21,9 @@ export const guards: readonly Guard[] = [
     patches: [
       {
         file: 'apps/worker/dist/delivery/deliver.js',
-        find: 'await recordAttempt(deps, delivery, attempt)',
-        replace: "(void recordAttempt(deps, delivery, attempt), 'stored')",
+        find: 'await recordAttempt(deps, attempted)',
+        replace:
+          '(void recordAttempt(deps, attempted), { ...attempted, followUp: attempted.attempt.followUp, isResumed: false })',
       },
     ],
     row: 'worker-kill',
@@ -117,7 +118,7 @@ export const guards: readonly Guard[] = [
     without: 'held deliveries are forgotten before the broker has confirmed them',
     patches: [
       {
-        file: 'apps/worker/dist/maintenance/release-held.js',
+        file: 'apps/worker/dist/jobs/release-held.js',
         find: 'const result = await publisher.publish(',
         replace: "const result = { kind: 'confirmed' };\n        void publisher.publish(",
       },

@@ -118,7 +118,7 @@ function messageOf(
       endpointIds,
       headers,
       ...(credentials.length > 0 && { credentials }),
-      ...(mayBeDuplicate && { copy: true }),
+      ...(mayBeDuplicate && { mayBeDuplicate: 'done_if_recorded' }),
     },
     body: request.body,
   });

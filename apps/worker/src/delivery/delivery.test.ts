@@ -7,7 +7,14 @@ const [first, second] = [newId(), newId()] as [string, string];
 
 function putBack(endpointIds: string[], changes: Partial<Envelope> = {}): Envelope {
   const envelope = { v: 1 as const, id: newId(), projectId: newId(), eventType: null, correlationId: 'test' };
-  return { ...envelope, endpointIds, headers: [], redelivered: true, putBack: true, ...changes };
+  return {
+    ...envelope,
+    endpointIds,
+    headers: [],
+    mayBeDuplicate: 'resume_if_recorded',
+    putBack: true,
+    ...changes,
+  };
 }
 
 const body = Buffer.from('{}');

@@ -1,3 +1,4 @@
+import { markOnReceipt, type DuplicateMark } from '@hqrelay/domain/delivery/duplicates';
 import { deliveryId, timeOfId } from '@hqrelay/domain/ids';
 import type { DeliveryFields, Envelope, Message } from '@hqrelay/queue/messages';
 
@@ -8,8 +9,8 @@ export type Delivery = {
   body: Buffer;
   /** ms since epoch. */
   receivedAt: number;
-  /** Whoever had this message before may have died with it: what is recorded of its attempt may have led to nothing. */
-  redelivered: boolean;
+  /** Set when another message of the same attempt may exist. */
+  mark: DuplicateMark | undefined;
 };
 
 /** The first attempt of a webhook's delivery to one of the endpoints it owes. */
@@ -25,40 +26,26 @@ export function firstDelivery(envelope: Envelope, endpointId: string): DeliveryF
 
 export function deliveryOf(message: Message, fields: DeliveryFields, redelivered: boolean): Delivery {
   const { envelope, body } = message;
-  return {
-    envelope,
-    fields,
-    body,
-    receivedAt: timeOfId(envelope.id),
-    redelivered: redelivered || envelope.redelivered === true,
-  };
+  const mark = markOnReceipt(envelope.mayBeDuplicate, { redelivered });
+  return { envelope, fields, body, receivedAt: timeOfId(envelope.id), mark };
 }
 
-/** Whether Postgres may know of its attempt already. */
-export function mayBeRecorded({ redelivered, envelope }: Delivery): boolean {
-  return redelivered || envelope.copy === true;
-}
-
-/** The message of a delivery. Its marks are not handed on: they spoke of the message that it came with. */
-export function messageOf(
-  delivery: Delivery,
-  marks: { copy?: boolean; redelivered?: boolean } = {},
-): Message {
+/** The message of a delivery, marked as given: the mark of the received message was about that one. */
+export function messageOf(delivery: Delivery, mark = delivery.mark): Message {
   const { envelope, fields, body } = delivery;
-  const { copy: _copy, redelivered: _redelivered, putBack, ...unmarked } = envelope;
+  const { mayBeDuplicate: _received, putBack, ...unmarked } = envelope;
   return {
     envelope: {
       ...unmarked,
       delivery: fields,
-      ...(marks.copy && { copy: true }),
-      ...(marks.redelivered && { redelivered: true }),
+      ...(mark && { mayBeDuplicate: mark }),
       ...(putBack && isSameMessage(delivery) && { putBack }),
     },
     body,
   };
 }
 
-/** No later attempt, and none of several that a webhook was fanned out to. */
+/** False for a later attempt, and for the messages that a webhook is fanned out to. */
 function isSameMessage({ envelope, fields }: Delivery): boolean {
   const { delivery, endpointIds } = envelope;
   return delivery

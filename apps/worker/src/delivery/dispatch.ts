@@ -1,22 +1,19 @@
 import { timeOfId } from '@hqrelay/domain/ids';
 import type { ReceivedMessage, Verdict } from '@hqrelay/queue/consumer';
-import { decodeMessage, type DeliveryFields, type Message } from '@hqrelay/queue/messages';
-import { deliver, type DeliverDeps } from './deliver.ts';
-import { deliveryOf, firstDelivery, messageOf } from './delivery.ts';
+import { decodeMessage, type Message } from '@hqrelay/queue/messages';
 import type { Entrance } from '../endpoint/endpoint-gate.ts';
 import type { LiveFirst } from '../intake/live-first.ts';
-import type { OneAtATime } from './one-at-a-time.ts';
 import { park, send, workQueueOf } from '../outgoing/outgoing.ts';
+import { deliver, type DeliverDeps } from './deliver.ts';
+import { deliveryOf, firstDelivery, messageOf } from './delivery.ts';
 
 export type DispatchDeps = DeliverDeps & {
-  /** By delivery: two messages of one never post at once here, and the second asks what the first has recorded. */
-  oneAtATime: OneAtATime;
   liveFirst: LiveFirst;
   onUnreadable: (reason: string) => void;
 };
 
 /**
- * A message of a work queue: a delivery, or a webhook that is fanned out to the endpoints it owes. These were fixed at
+ * Handles a message of a work queue: a delivery, or a webhook that is fanned out to the endpoints it owes. They were fixed at
  * acceptance and are never looked up again, so a redelivered message fans out to the same set.
  */
 export async function dispatch(
@@ -30,38 +27,25 @@ export async function dispatch(
   }
   const { message } = decoded;
   const { envelope } = message;
-  if (envelope.delivery) return deliverInTurn(deps, message, envelope.delivery, { redelivered, entrance });
+  if (envelope.delivery) return deliver(deps, deliveryOf(message, envelope.delivery, redelivered), entrance);
 
-  if (!redelivered && !envelope.copy) deps.liveFirst.live(timeOfId(envelope.id));
+  if (!redelivered && !envelope.mayBeDuplicate) deps.liveFirst.live(timeOfId(envelope.id));
   const [only, ...others] = envelope.endpointIds;
   if (only === undefined) return 'ack';
-  if (others.length === 0)
-    return deliverInTurn(deps, message, firstDelivery(envelope, only), { redelivered, entrance });
-  return fanOut(deps, message, redelivered);
+  if (others.length > 0) return fanOut(deps, message, redelivered);
+  return deliver(deps, deliveryOf(message, firstDelivery(envelope, only), redelivered), entrance);
 }
 
-function deliverInTurn(
-  deps: DispatchDeps,
-  message: Message,
-  fields: DeliveryFields,
-  { redelivered, entrance }: { redelivered: boolean; entrance: Entrance },
-): Promise<Verdict> {
-  return deps.oneAtATime.run(fields.deliveryId, (follows) => {
-    const envelope = follows ? { ...message.envelope, copy: true } : message.envelope;
-    return deliver(deps, deliveryOf({ ...message, envelope }, fields, redelivered), entrance);
-  });
-}
-
-/** One message for each endpoint, all confirmed before the webhook's own is let go. */
+/** Publishes one message for each endpoint. The webhook's own is acknowledged when all of them are stored. */
 async function fanOut(deps: DispatchDeps, message: Message, redelivered: boolean): Promise<Verdict> {
   const { envelope } = message;
-  // After a crash half-way some of these are out already.
-  const copy = redelivered || envelope.redelivered === true || envelope.copy === true;
-  const sent = await Promise.all(
+  const stored = await Promise.all(
     envelope.endpointIds.map((endpointId) => {
       const delivery = deliveryOf(message, firstDelivery(envelope, endpointId), redelivered);
-      return send(deps, workQueueOf('live'), messageOf(delivery, { copy }));
+      // Another worker may have published some of these messages before it crashed.
+      const mark = delivery.mark && 'done_if_recorded';
+      return send(deps, workQueueOf('live'), messageOf({ ...delivery, mark }));
     }),
   );
-  return sent.every(Boolean) ? 'ack' : 'requeue';
+  return stored.every(Boolean) ? 'ack' : 'requeue';
 }

@@ -1,24 +1,63 @@
 import type { AuditRecorder, RecordOutcome } from '@hqrelay/audit/audit-recorder';
-import type { AttemptOutcome, HttpExchange } from '@hqrelay/domain/delivery/attempt-outcome';
-import type { Conclusion } from './conclude-attempt.ts';
+import type { DeliveryAttemptRow } from '@hqrelay/db/queries/append-audit';
+import { answerDuplicate } from '@hqrelay/domain/delivery/duplicates';
+import { recordedFollowUp, type FollowUp } from '@hqrelay/domain/delivery/follow-up';
+import type { Verdict } from '@hqrelay/queue/consumer';
+import { retryUntilStored } from '../outgoing/retry-until-stored.ts';
+import { keyOf } from './check-duplicates.ts';
 import type { Delivery } from './delivery.ts';
-import { untilTaken } from '../outgoing/until-taken.ts';
+import type { Followable } from './do-follow-up.ts';
+import type { Attempt, Attempted } from './make-attempt.ts';
+import type { ReadHistory } from './read-history.ts';
 
-export type Attempt = {
-  /** UUIDv7; its time is when the attempt began. */
-  id: string;
-  exchange: HttpExchange;
-  outcome: AttemptOutcome;
-  conclusion: Conclusion;
-};
+export type RecordAttemptDeps = { recorder: AuditRecorder; readHistoryOfAnyTime: ReadHistory };
 
-/** Records the attempt before anything follows from it. `unavailable` when no store takes it: the message is to be given back. */
+/** Records the attempt. Its follow-up comes after the row, so that a crash between them can be resumed. */
 export async function recordAttempt(
-  deps: { recorder: AuditRecorder },
+  deps: RecordAttemptDeps,
+  attempted: Attempted,
+): Promise<Followable | Verdict> {
+  const { delivery, endpoint, attempt } = attempted;
+  let outcome = 'unavailable' as RecordOutcome;
+  await retryUntilStored(async () => {
+    outcome = await deps.recorder.record({ kind: 'attempt', attempt: rowOf(delivery, attempt) });
+    return outcome !== 'unavailable';
+  });
+  switch (outcome) {
+    case 'unavailable':
+      return 'requeue';
+    case 'overtaken':
+      return resumeOvertaken(deps, attempted);
+    case 'stored':
+    case 'spilled':
+      return { delivery, endpoint, followUp: attempt.followUp, isResumed: false };
+  }
+}
+
+/**
+ * Another worker recorded this attempt and owns the follow-up. If this message was redelivered, that worker may have crashed
+ * first, so resume by its row: it is found by its key, because its time is of another clock.
+ */
+async function resumeOvertaken(
+  { readHistoryOfAnyTime }: RecordAttemptDeps,
+  { delivery, endpoint, attempt }: Attempted,
+): Promise<Followable | Verdict> {
+  const { mark, fields } = delivery;
+  if (mark !== 'resume_if_recorded') return 'ack';
+  const history = await readHistoryOfAnyTime(keyOf(delivery));
+  if (!history) return 'requeue';
+  const { attemptNum } = fields;
+  const answer = answerDuplicate({ attemptNum, mark, history, isInFlightHere: false });
+  if (answer === 'done') return 'ack';
+  const followUp = answer === 'resume' ? recordedFollowUp(history) : attempt.followUp;
+  return { delivery, endpoint, followUp, isResumed: true };
+}
+
+function rowOf(
   { envelope, fields }: Delivery,
-  { id, exchange, outcome, conclusion }: Attempt,
-): Promise<RecordOutcome> {
-  const attempt = {
+  { id, exchange, outcome, followUp }: Attempt,
+): DeliveryAttemptRow {
+  return {
     id,
     deliveryId: fields.deliveryId,
     webhookLogId: envelope.id,
@@ -26,30 +65,24 @@ export async function recordAttempt(
     endpointId: fields.endpointId,
     lane: fields.lane,
     attemptNum: fields.attemptNum,
-    status: statusOf(conclusion),
+    status: statusOf(followUp),
     statusCode: exchange.kind === 'response' ? exchange.statusCode : null,
     latencyMs: Math.round(exchange.latencyMs),
     error: outcome.kind === 'delivered' ? null : outcome.error,
     responseBody: exchange.kind === 'response' ? Buffer.from(exchange.bodyHead).toString('utf8') : null,
     correlationId: envelope.correlationId,
-    nextAttemptAt: conclusion.kind === 'retry' ? conclusion.nextAttemptAt : null,
+    nextAttemptAt: followUp.kind === 'retry' ? followUp.nextAttemptAt : null,
   };
-  let recorded = 'unavailable' as RecordOutcome;
-  await untilTaken(async () => {
-    recorded = await deps.recorder.record({ kind: 'attempt', attempt });
-    return recorded !== 'unavailable';
-  });
-  return recorded;
 }
 
-function statusOf(conclusion: Conclusion): 'delivered' | 'failed' | 'dead_lettered' {
-  switch (conclusion.kind) {
-    case 'delivered':
+function statusOf(followUp: FollowUp): DeliveryAttemptRow['status'] {
+  switch (followUp.kind) {
+    case 'none':
       return 'delivered';
     case 'dead_letter':
       return 'dead_lettered';
     case 'retry':
-    case 'gone':
+    case 'disable_endpoint':
       return 'failed';
   }
 }

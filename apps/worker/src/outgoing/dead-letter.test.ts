@@ -67,12 +67,16 @@ describe('what the broker gave up on', () => {
     ['a retry', delivery('retry', 2), 'hqrelay.retries'],
     ['a replay', delivery('replay'), 'hqrelay.replays'],
   ])('is put back to where it was worked on, marked as it must be: %s', (_what, given, queue) => {
-    const content = messageWith({ copy: true, ...(given && { delivery: given }) });
+    const content = messageWith({ mayBeDuplicate: 'done_if_recorded', ...(given && { delivery: given }) });
     const fate = fateOf(content);
     const decoded = decodeMessage(content);
     if (decoded.kind !== 'message' || fate.kind !== 'put_back') throw new Error('unexpected');
     expect(fate.queue).toBe(queue);
-    expect(fate.message.envelope).toEqual({ ...decoded.message.envelope, putBack: true, redelivered: true });
+    expect(fate.message.envelope).toEqual({
+      ...decoded.message.envelope,
+      putBack: true,
+      mayBeDuplicate: 'resume_if_recorded',
+    });
     expect(fate.message.body.equals(body)).toBe(true);
   });
 

@@ -23,8 +23,9 @@ export function fateOf(content: Buffer): Fate {
     if (decoded.kind === 'unreadable') return stored([bytesLetter('message', decoded.reason, content)]);
     const { envelope, body } = decoded.message;
     if (envelope.putBack) return stored(lettersOf(envelope, givenBackTwice, content));
-    // Whoever had it may have died after recording what it did.
-    const message = { envelope: { ...envelope, putBack: true, redelivered: true }, body };
+    // The last worker that had it may have crashed between the attempt's row and its follow-up.
+    const marks = { putBack: true, mayBeDuplicate: 'resume_if_recorded' } as const;
+    const message = { envelope: { ...envelope, ...marks }, body };
     return { kind: 'put_back', queue: workQueueOf(envelope.delivery?.lane ?? 'live'), message };
   }
   const { kind, reason } = parked.why;

@@ -1,19 +1,20 @@
 import type { Postgres } from '@hqrelay/db/postgres';
 import { holdDeliveries, type HeldDelivery, type HoldReason } from '@hqrelay/db/queries/held-deliveries';
-import { encodeMessage } from '@hqrelay/queue/messages';
+import { markWhenPublishedAgain } from '@hqrelay/domain/delivery/duplicates';
 import { Batcher } from '@hqrelay/flow/batcher';
+import { encodeMessage } from '@hqrelay/queue/messages';
 import { messageOf, type Delivery } from '../delivery/delivery.ts';
 import { sendLater, workQueueOf, type OutgoingDeps } from './outgoing.ts';
 
-/** Whether Postgres took it. */
+/** True when the delivery is committed. */
 export type StoreHeld = (held: HeldDelivery) => Promise<boolean>;
 export type HoldDeps = OutgoingDeps & { storeHeld: StoreHeld };
 
 const holdTimeoutMs = 2_000;
-/** A message that goes round waits so long each time, as every round is a publish. */
+/** A delivery that cannot be held is published every five minutes instead. */
 const withoutPostgresMs = 300_000;
 
-/** Deliveries that come to be held at the same time are committed together: a paused endpoint's come by the thousand. */
+/** Commits deliveries that are held at the same time in one batch: those of a paused endpoint come by the thousand. */
 export function createStoreHeld(postgres: Postgres, now: () => number): StoreHeld {
   const batcher = new Batcher<HeldDelivery, boolean>({
     itemsMax: 200,
@@ -29,7 +30,7 @@ export function createStoreHeld(postgres: Postgres, now: () => number): StoreHel
   return async (held) => (await batcher.add(held)) ?? false;
 }
 
-/** Commits the delivery to `held_deliveries`; while Postgres is away it goes round through a delay queue instead. */
+/** Commits the delivery to `held_deliveries`. While Postgres is unavailable it goes to the delay queue of five minutes. */
 export async function hold(
   deps: HoldDeps,
   delivery: Delivery,
@@ -38,18 +39,20 @@ export async function hold(
 ): Promise<boolean> {
   const { fields, envelope } = delivery;
   const queue = workQueueOf(fields.lane);
-  // Whoever releases it publishes before it forgets it: what comes back may come twice.
-  const message = messageOf(delivery, { copy: true, redelivered: delivery.redelivered });
+  // A release publishes the message before it deletes the row, and may publish it twice.
+  const mark = markWhenPublishedAgain(delivery.mark);
+  const message = messageOf(delivery, mark);
   const isStored = await deps.storeHeld({
     deliveryId: fields.deliveryId,
     webhookLogId: envelope.id,
     endpointId: fields.endpointId,
-    attemptNum: delivery.fields.attemptNum,
+    attemptNum: fields.attemptNum,
     orderingKey: null,
     reason,
     dueAt,
     queue,
     message: encodeMessage(message),
+    replacesSameAttempt: mark === 'resume_if_recorded',
   });
   return isStored || sendLater(deps, queue, message, withoutPostgresMs);
 }

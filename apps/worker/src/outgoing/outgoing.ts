@@ -1,23 +1,24 @@
 import type { Postgres } from '@hqrelay/db/postgres';
 import { insertOutbox } from '@hqrelay/db/queries/outbox';
-import { publicationId } from '@hqrelay/domain/ids';
+import { markWhenPublishedAgain } from '@hqrelay/domain/delivery/duplicates';
 import { longestRung } from '@hqrelay/domain/delivery/retry-schedule';
+import { publicationId } from '@hqrelay/domain/ids';
 import { encodeMessage, type DeliveryFields, type Message } from '@hqrelay/queue/messages';
 import { encodeParked, type Parked } from '@hqrelay/queue/parked';
 import type { Publisher } from '@hqrelay/queue/publisher';
 import { deadLetterQueue, delayName, workExchange, type WorkQueue } from '@hqrelay/queue/topology';
-import { untilTaken } from './until-taken.ts';
-import { ByteGate } from './byte-gate.ts';
+import { ByteSemaphore } from './byte-semaphore.ts';
+import { retryUntilStored } from './retry-until-stored.ts';
 
 export type OutgoingDeps = { publisher: Publisher; postgres: Postgres };
 
 /**
- * A message that goes out is in memory two or three times: as it came, encoded anew, and in frames. When an endpoint fails,
- * all of its deliveries do so together.
+ * An outgoing message is in memory up to three times: as it was received, as it is encoded, and in the socket's buffer. When an
+ * endpoint fails, all of its deliveries go out at once.
  */
-const copies = new ByteGate(16 << 20);
+const outgoingBytes = new ByteSemaphore(16 << 20);
 const outboxTimeoutMs = 2_000;
-/** What recording an attempt may have taken of its delay: a rung that is longer by no more than this is as good. */
+/** Recording the attempt takes some of the delay: a rung may be longer than the rest of the delay by this. */
 const rungSlackMs = 200;
 
 export function workQueueOf(lane: DeliveryFields['lane']): WorkQueue {
@@ -31,12 +32,12 @@ export function workQueueOf(lane: DeliveryFields['lane']): WorkQueue {
   }
 }
 
-/** To a work queue, at once. True when the broker or the outbox has it. */
+/** Publishes to a work queue. True when the broker or the outbox has the message. */
 export function send(deps: OutgoingDeps, queue: WorkQueue, message: Message): Promise<boolean> {
   return publishOrSpill(deps, { exchange: workExchange, routingKey: queue }, message, encodeMessage);
 }
 
-/** To a work queue after the longest rung of the ladder that is not longer than `remainingMs` and a little. */
+/** Publishes to a work queue through the longest rung of the delay ladder that is not longer than `remainingMs`. */
 export function sendLater(
   deps: OutgoingDeps,
   queue: WorkQueue,
@@ -47,7 +48,7 @@ export function sendLater(
   return publishOrSpill(deps, { exchange, routingKey: queue }, message, encodeMessage);
 }
 
-/** Where an operator finds it, with the reason. False when the broker did not take it. */
+/** Publishes to the dead letters, with the reason for an operator. False when the broker does not take it. */
 export async function park(
   deps: OutgoingDeps,
   kind: Parked['kind'],
@@ -59,7 +60,7 @@ export async function park(
   return result.kind === 'confirmed';
 }
 
-/** A dead letter; the outbox takes it while the broker is away. */
+/** Publishes a dead letter. True when the broker or the outbox has it. */
 export function sendDeadLetter(deps: OutgoingDeps, message: Message, reason: string): Promise<boolean> {
   return publishOrSpill(deps, { exchange: '', routingKey: deadLetterQueue }, message, (given) =>
     encodeParked({ v: 1, kind: 'delivery', reason }, encodeMessage(given)),
@@ -67,9 +68,9 @@ export function sendDeadLetter(deps: OutgoingDeps, message: Message, reason: str
 }
 
 /**
- * Confirmed by the broker, or committed to the outbox. The outbox row is keyed by the delivery and its attempt, so that a
- * message that is worked on again spills once. What spills is a copy: the broker may have it too, and what drains the outbox
- * may publish it twice.
+ * Confirmed by the broker, or committed to the outbox. A spilled message is marked: the broker may have it too, and the outbox
+ * may publish it twice. Its row's id is derived from its delivery, attempt and mark, so a message that spills again is one
+ * row, and a message with the duty to resume is never replaced by one without.
  */
 function publishOrSpill(
   deps: OutgoingDeps,
@@ -77,16 +78,22 @@ function publishOrSpill(
   message: Message,
   encode: (message: Message) => Buffer,
 ): Promise<boolean> {
-  const { id, delivery } = message.envelope;
-  const outboxId = publicationId(delivery?.deliveryId ?? id, delivery?.attemptNum ?? 0, target.exchange);
-  const spilled = () => ({ ...message, envelope: { ...message.envelope, copy: true } });
+  const { envelope } = message;
+  const mark = markWhenPublishedAgain(envelope.mayBeDuplicate);
+  const spill = () => ({
+    ...target,
+    id: publicationId(
+      envelope.delivery?.deliveryId ?? envelope.id,
+      envelope.delivery?.attemptNum ?? 0,
+      `${target.exchange} ${mark}`,
+    ),
+    message: encode({ ...message, envelope: { ...envelope, mayBeDuplicate: mark } }),
+  });
   const publish = async () => {
     const result = await deps.publisher.publish({ ...target, body: encode(message) });
     if (result.kind === 'confirmed') return true;
-    const stored = await deps.postgres.tryWithin(outboxTimeoutMs, (pool) =>
-      insertOutbox(pool, { id: outboxId, ...target, message: encode(spilled()) }),
-    );
+    const stored = await deps.postgres.tryWithin(outboxTimeoutMs, (pool) => insertOutbox(pool, spill()));
     return stored !== undefined;
   };
-  return untilTaken(() => copies.pass(message.body.length, publish));
+  return retryUntilStored(() => outgoingBytes.run(message.body.length, publish));
 }

@@ -1,7 +1,7 @@
 import type { RecordedWebhook, Replay } from '@hqrelay/db/queries/replays';
 import { encodeMessage } from '@hqrelay/queue/messages';
 
-/** Encodes the message that a worker gets when a replay is due: a first attempt, under the webhook's own id. */
+/** The message that a worker gets when a replay is due: a first attempt, under the webhook's own id. */
 export function encodeReplay(webhook: RecordedWebhook, replay: Replay): Buffer {
   return encodeMessage({
     envelope: {
@@ -13,8 +13,8 @@ export function encodeReplay(webhook: RecordedWebhook, replay: Replay): Buffer {
       endpointIds: [replay.endpointId],
       headers: webhook.headers,
       ...(webhook.credentials && { credentials: webhook.credentials }),
-      // The job that releases held deliveries publishes before it deletes: a crash between publishes it twice.
-      copy: true,
+      // A release publishes it before it deletes the held delivery, and may publish it twice.
+      mayBeDuplicate: 'done_if_recorded',
       delivery: {
         deliveryId: replay.deliveryId,
         endpointId: replay.endpointId,

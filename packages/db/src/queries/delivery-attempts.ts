@@ -1,17 +1,8 @@
+import type { DeliveryHistory } from '@hqrelay/domain/delivery/duplicates';
 import type pg from 'pg';
 
-export type DeliveryHistory = {
-  /** Delivered or dead-lettered: nothing is to be sent any more. */
-  finished: boolean;
-  /** The highest attempt that has a row; 0 when there is none. */
-  lastAttemptNum: number;
-  lastStatus: 'delivered' | 'failed' | 'dead_lettered' | null;
-  lastError: string | null;
-  /** ms since epoch. */
-  nextAttemptAt: number | null;
-};
-
-const oneHourMs = 3_600_000;
+/** How far a worker's clock may be behind the receiver's: its rows may be in the partition before the webhook's. */
+const clockSkewMaxMs = 86_400_000;
 
 export type DeliveryKey = {
   webhookLogId: string;
@@ -29,14 +20,28 @@ type AttemptRow = {
 };
 
 /**
- * What is recorded of deliveries, in their order, looked for in the partitions from the earliest webhook's month on. Throws
- * when Postgres fails.
+ * The recorded histories of deliveries, in their order, from the partitions since the earliest webhook's month. Throws when
+ * Postgres fails.
  */
 export async function readDeliveryHistories(
   pool: pg.Pool,
   deliveries: readonly DeliveryKey[],
 ): Promise<DeliveryHistory[]> {
-  const since = Math.min(...deliveries.map(({ receivedAt }) => receivedAt)) - oneHourMs;
+  const earliest = Math.min(...deliveries.map(({ receivedAt }) => receivedAt));
+  return readSince(pool, deliveries, new Date(earliest - clockSkewMaxMs));
+}
+
+/** The recorded history of one delivery, from every partition, whatever clock gave its rows their times. */
+export async function readHistoryOfAnyTime(pool: pg.Pool, delivery: DeliveryKey): Promise<DeliveryHistory> {
+  const [history] = await readSince(pool, [delivery], '-infinity');
+  return history!;
+}
+
+async function readSince(
+  pool: pg.Pool,
+  deliveries: readonly DeliveryKey[],
+  since: Date | '-infinity',
+): Promise<DeliveryHistory[]> {
   const { rows } = await pool.query<AttemptRow>(
     `select d.place::int as place, a.attempt_num, a.status, a.error, a.next_attempt_at
      from unnest($1::uuid[], $2::uuid[]) with ordinality as d (webhook_log_id, delivery_id, place)
@@ -45,7 +50,7 @@ export async function readDeliveryHistories(
     [
       deliveries.map(({ webhookLogId }) => webhookLogId),
       deliveries.map((delivery) => delivery.deliveryId),
-      new Date(since),
+      since,
     ],
   );
   const byPlace = new Map<number, AttemptRow[]>();

@@ -15,27 +15,29 @@ export type HeldDelivery = {
   dueAt: number;
   queue: string;
   message: Buffer;
+  /** Whether it replaces a row of the same attempt. A row that carries the duty to resume must not be replaced by one without. */
+  replacesSameAttempt?: boolean;
 };
 
 /** What a release publishes. True when it is with the broker. */
 export type PublishHeld = (held: { queue: string; message: Buffer }) => Promise<boolean>;
 
 /**
- * Commits deliveries that wait, all or none; a redelivered message holds its delivery once. The last wait of the latest
- * attempt counts: a copy of an earlier one, which comes late, must not take its place. And where
- * the delivery's release from the one before is being committed just now, this waits for that: else both would be gone.
+ * Commits held deliveries, all or none. A delivery has one row, that of its latest attempt: a duplicate of an earlier attempt
+ * does not replace it. Where a release of the delivery is about to delete its row, this waits for the commit and inserts it anew.
  */
 export async function holdDeliveries(
   pool: pg.Pool,
   held: readonly HeldDelivery[],
   now: number,
 ): Promise<void> {
-  // One statement cannot write a row twice. In the order of their ids: two workers must not wait for each other.
+  // One statement cannot write a row twice.
   const latest = new Map<string, HeldDelivery>();
   for (const each of held) {
     const other = latest.get(each.deliveryId);
-    if (!other || other.attemptNum <= each.attemptNum) latest.set(each.deliveryId, each);
+    if (!other || replaces(each, other)) latest.set(each.deliveryId, each);
   }
+  // Two workers that lock rows in the same order never deadlock.
   const once = [...latest.values()].toSorted((a, b) => (a.deliveryId < b.deliveryId ? -1 : 1));
   let start = 0;
   const facts = once.map(({ message, ...each }) => {
@@ -44,19 +46,28 @@ export async function holdDeliveries(
     return fact;
   });
   await pool.query(
-    `insert into held_deliveries (delivery_id, webhook_log_id, endpoint_id, attempt_num, ordering_key, reason, due_at, held_at, queue, message)
+    `with fact as materialized (
+       select * from json_to_recordset($1::json) as h("deliveryId" uuid, "webhookLogId" uuid, "endpointId" uuid, "attemptNum" int,
+         "orderingKey" text, reason hold_reason, "dueAt" bigint, queue text, start int, length int, "replacesSameAttempt" boolean)
+     )
+     insert into held_deliveries (delivery_id, webhook_log_id, endpoint_id, attempt_num, ordering_key, reason, due_at, held_at, queue, message)
      select "deliveryId", "webhookLogId", "endpointId", "attemptNum", "orderingKey", reason, to_timestamp("dueAt" / 1000.0), $3, queue,
        substring($2::bytea from start + 1 for length)
-     from json_to_recordset($1::json) as h("deliveryId" uuid, "webhookLogId" uuid, "endpointId" uuid, "attemptNum" int, "orderingKey" text,
-       reason hold_reason, "dueAt" bigint, queue text, start int, length int)
+     from fact
      on conflict (delivery_id) do update set attempt_num = excluded.attempt_num, ordering_key = excluded.ordering_key, reason = excluded.reason,
        due_at = excluded.due_at, held_at = excluded.held_at, queue = excluded.queue, message = excluded.message
-     where excluded.attempt_num >= held_deliveries.attempt_num`,
+     where excluded.attempt_num > held_deliveries.attempt_num or (excluded.attempt_num = held_deliveries.attempt_num
+       and (select "replacesSameAttempt" from fact where "deliveryId" = excluded.delivery_id))`,
     [JSON.stringify(facts), Buffer.concat(once.map(({ message }) => message)), new Date(now)],
   );
 }
 
-/** A held delivery that may be let go, and the bytes of its message. */
+function replaces(held: HeldDelivery, other: HeldDelivery): boolean {
+  if (held.attemptNum !== other.attemptNum) return held.attemptNum > other.attemptNum;
+  return held.replacesSameAttempt ?? false;
+}
+
+/** A held delivery that may be released, and the bytes of its message. */
 export type Releasable = { delivery_id: string; bytes: number };
 
 /**

@@ -8,7 +8,6 @@ const delaysMax = 30;
 const delayMinMs = 1_000;
 const delayMaxMs = 48 * 3_600_000;
 const retryAfterFloorMs = 3_600_000;
-const jitterShare = 0.1;
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -66,17 +65,15 @@ export function parseRetrySchedule(text: string): string[] {
 }
 
 /**
- * How long to wait, in ms, after attempt `attemptNum` (from 1) failed; null when the schedule is used up.
- * A Retry-After can only lengthen the delay, up to the longer of the schedule's longest and one hour; the jitter of 0
- * to 10 % comes on top, so that an attempt is never earlier than it was promised.
+ * How long to wait, in ms, after attempt `attemptNum` (from 1) failed; null when the schedule is used up. A Retry-After can only
+ * lengthen the delay, up to the longer of the schedule's longest delay and one hour.
  */
 export function nextDelayMs(input: {
   schedule: readonly string[];
   attemptNum: number;
   retryAfterMs?: number | undefined;
-  random: () => number;
 }): number | null {
-  const { schedule, attemptNum, retryAfterMs = 0, random } = input;
+  const { schedule, attemptNum, retryAfterMs = 0 } = input;
   if (!Number.isInteger(attemptNum) || attemptNum < 1) {
     throw new RangeError(`attempts count from 1, not ${attemptNum}`);
   }
@@ -84,8 +81,7 @@ export function nextDelayMs(input: {
   if (scheduled === undefined) return null;
   const scheduledMs = parseDurationMs(scheduled);
   const retryAfterMaxMs = Math.max(retryAfterFloorMs, ...schedule.map(parseDurationMs));
-  const delayMs = retryAfterMs > scheduledMs ? Math.min(retryAfterMs, retryAfterMaxMs) : scheduledMs;
-  return Math.ceil(delayMs) + Math.floor(delayMs * jitterShare * random());
+  return retryAfterMs > scheduledMs ? Math.min(retryAfterMs, retryAfterMaxMs) : scheduledMs;
 }
 
 /**

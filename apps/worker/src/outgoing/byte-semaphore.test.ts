@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { ByteGate } from './byte-gate.ts';
+import { ByteSemaphore } from './byte-semaphore.ts';
 
-function work(gate: ByteGate) {
+function work(semaphore: ByteSemaphore) {
   const running: { name: string; bytes: number; end: () => void }[] = [];
   const order: string[] = [];
   const add = (name: string, bytes: number) =>
-    gate.pass(bytes, () => {
+    semaphore.run(bytes, () => {
       order.push(name);
       return new Promise<void>((resolve) => {
         running.push({ name, bytes, end: resolve });
@@ -18,8 +18,8 @@ function work(gate: ByteGate) {
   return { add, endAll, order, bytes: () => running.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
-it('lets in what fits, the rest in its order', async () => {
-  const { add, endAll, order, bytes } = work(new ByteGate(10));
+it('admits work that fits at once, and the rest in the order it came', async () => {
+  const { add, endAll, order, bytes } = work(new ByteSemaphore(10));
   for (const [name, size] of [
     ['a', 4],
     ['b', 6],
@@ -37,8 +37,8 @@ it('lets in what fits, the rest in its order', async () => {
   expect(bytes()).toBe(7);
 });
 
-it('lets in what would never fit when nothing else is in', async () => {
-  const { add, endAll, order } = work(new ByteGate(10));
+it('admits work over the bound alone', async () => {
+  const { add, endAll, order } = work(new ByteSemaphore(10));
   void add('small', 1);
   void add('huge', 100);
   void add('next', 1);
@@ -49,10 +49,10 @@ it('lets in what would never fit when nothing else is in', async () => {
   expect(order).toEqual(['small', 'huge', 'next']);
 });
 
-it('lets the next one in after one that failed, and passes the failure on', async () => {
-  const gate = new ByteGate(1);
-  const failing = gate.pass(1, () => Promise.reject(new Error('broken')));
-  const next = gate.pass(1, async () => 'done');
+it('admits the next work after a failure, and passes the failure on', async () => {
+  const semaphore = new ByteSemaphore(1);
+  const failing = semaphore.run(1, () => Promise.reject(new Error('broken')));
+  const next = semaphore.run(1, async () => 'done');
   await expect(failing).rejects.toThrow('broken');
   expect(await next).toBe('done');
 });

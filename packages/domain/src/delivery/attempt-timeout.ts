@@ -1,4 +1,4 @@
-/** No attempt takes longer, whatever its endpoint's row says. */
+/** The longest attempt, whatever its endpoint's row says. */
 const attemptTimeoutMaxMs = 120_000;
 
 /** How long an attempt to this endpoint may take, ms. */

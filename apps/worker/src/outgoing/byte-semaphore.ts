@@ -1,5 +1,5 @@
-/** Lets work with many bytes through a few at a time, in the order it came. */
-export class ByteGate {
+/** Bounds the bytes of the work that runs at once. Work that does not fit waits, in the order it came. */
+export class ByteSemaphore {
   readonly #bytesMax: number;
   #bytes = 0;
   readonly #waiting: { bytes: number; enter: () => void }[] = [];
@@ -8,8 +8,8 @@ export class ByteGate {
     this.#bytesMax = bytesMax;
   }
 
-  /** Runs `work` when its bytes fit; alone, when it has more than would ever fit. */
-  async pass<T>(bytes: number, work: () => Promise<T>): Promise<T> {
+  /** Runs `work` when its bytes fit, or alone when they exceed the bound. */
+  async run<T>(bytes: number, work: () => Promise<T>): Promise<T> {
     if (this.#waiting.length > 0 || !this.#fits(bytes)) {
       await new Promise<void>((enter) => this.#waiting.push({ bytes, enter }));
     } else {
@@ -19,7 +19,7 @@ export class ByteGate {
       return await work();
     } finally {
       this.#bytes -= bytes;
-      this.#admit();
+      this.#admitWaiting();
     }
   }
 
@@ -27,10 +27,10 @@ export class ByteGate {
     return this.#bytes === 0 || this.#bytes + bytes <= this.#bytesMax;
   }
 
-  #admit(): void {
+  #admitWaiting(): void {
     for (let next = this.#waiting[0]; next && this.#fits(next.bytes); next = this.#waiting[0]) {
       this.#waiting.shift();
-      // Counted now: the one let in runs only later.
+      // Counted here, because the admitted work runs only in a later microtask.
       this.#bytes += next.bytes;
       next.enter();
     }

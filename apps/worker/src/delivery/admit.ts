@@ -1,0 +1,74 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { HoldReason } from '@hqrelay/db/queries/held-deliveries';
+import type { EndpointConfig } from '@hqrelay/domain/project-config';
+import type { Verdict } from '@hqrelay/queue/consumer';
+import type { EndpointGate, Entrance, Pass } from '../endpoint/endpoint-gate.ts';
+import { ackIfStored } from '../outgoing/ack-if-stored.ts';
+import { sendLater, workQueueOf, type OutgoingDeps } from '../outgoing/outgoing.ts';
+import { attemptTimeoutMs } from '@hqrelay/domain/delivery/attempt-timeout';
+import { messageOf } from './delivery.ts';
+import type { Routed } from './route.ts';
+
+export type AdmitDeps = OutgoingDeps & {
+  gate: EndpointGate;
+  now: () => number;
+  random: () => number;
+};
+
+/** A delivery that entered its endpoint, or that has to be held. */
+export type Admitted = (Routed & { kind: 'entered'; pass: Pass }) | ToHold;
+type ToHold = Routed & { kind: 'to_hold'; reason: HoldReason };
+
+/**
+ * The other message of a duplicate may be in flight in another worker at this moment. Most endpoints answer within this, and
+ * then the attempt has its row. It varies, because of two duplicates at two workers neither would find a row.
+ */
+const otherMessageMs = 300;
+/** Longer delays are held in Postgres. */
+const delayInBrokerMaxMs = 3_600_000;
+
+/** Delays a message that is not due, and enters the endpoint with one that is. */
+export async function admit(
+  deps: AdmitDeps,
+  routed: Routed,
+  entrance: Entrance,
+): Promise<Admitted | Verdict> {
+  const { delivery, endpoint } = routed;
+  const { fields, mark, body } = delivery;
+  const remainingMs = fields.notBefore - deps.now();
+  const reason = holdReasonOf(deps.gate, endpoint, remainingMs);
+  if (reason) return { ...routed, kind: 'to_hold', reason };
+  if (remainingMs > 0)
+    return ackIfStored(sendLater(deps, workQueueOf(fields.lane), messageOf(delivery), remainingMs));
+
+  if (mark) await wait(otherMessageMs * (1 + deps.random()));
+  const pass = await entrance.enter(endpoint.id, {
+    bytes: body.length,
+    timeoutMs: attemptTimeoutMs(endpoint),
+  });
+  if (pass === 'stopped') return 'requeue';
+  if (pass === 'shut') return { ...routed, kind: 'to_hold', reason: 'breaker' };
+  return { ...routed, kind: 'entered', pass: leftOnce(pass) };
+}
+
+function holdReasonOf(
+  gate: EndpointGate,
+  endpoint: EndpointConfig,
+  remainingMs: number,
+): HoldReason | undefined {
+  if (!endpoint.enabled) return 'disabled';
+  if (endpoint.paused) return 'paused';
+  if (remainingMs > delayInBrokerMaxMs) return 'delay';
+  return remainingMs <= 0 && gate.isShut(endpoint.id) ? 'breaker' : undefined;
+}
+
+/** Only the first signal counts. */
+function leftOnce(pass: Pass): Pass {
+  let isLeft = false;
+  return {
+    leave: (signal) => {
+      if (!isLeft) pass.leave(signal);
+      isLeft = true;
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { markOfNextAttempt } from '@hqrelay/domain/delivery/duplicates';
+import type { FollowUp } from '@hqrelay/domain/delivery/follow-up';
+import type { EndpointConfig } from '@hqrelay/domain/project-config';
+import type { Verdict } from '@hqrelay/queue/consumer';
+import { ackIfStored } from '../outgoing/ack-if-stored.ts';
+import { hold, type HoldDeps } from '../outgoing/hold.ts';
+import { send, sendDeadLetter, sendLater, workQueueOf } from '../outgoing/outgoing.ts';
+import { messageOf, type Delivery } from './delivery.ts';
+import type { DisableEndpoint } from './disable-endpoint.ts';
+
+export type FollowUpDeps = HoldDeps & { disableEndpoint: DisableEndpoint; now: () => number };
+
+/** A delivery whose attempt is recorded. `isResumed`: another worker may have done the follow-up already. */
+export type Followable = {
+  delivery: Delivery;
+  endpoint: EndpointConfig;
+  followUp: FollowUp;
+  isResumed: boolean;
+};
+
+/** Longer delays are held in Postgres. */
+const delayInBrokerMaxMs = 3_600_000;
+
+/** Does what follows the recorded attempt, then acknowledges its message. Done twice, it changes nothing. */
+export async function doFollowUp(deps: FollowUpDeps, followable: Followable): Promise<Verdict> {
+  const { delivery, endpoint, followUp } = followable;
+  switch (followUp.kind) {
+    case 'none':
+      return 'ack';
+    case 'retry':
+      return ackIfStored(scheduleRetry(deps, nextAttempt(followable, followUp.nextAttemptAt)));
+    case 'dead_letter':
+      return ackIfStored(sendDeadLetter(deps, messageOf(delivery), followUp.reason));
+    case 'disable_endpoint': {
+      const { projectId } = delivery.envelope;
+      await deps.disableEndpoint(projectId, endpoint.id, followUp.reason);
+      const now = deps.now();
+      return ackIfStored(hold(deps, nextAttempt(followable, now), 'disabled', now));
+    }
+  }
+}
+
+function nextAttempt({ delivery, isResumed }: Followable, notBefore: number): Delivery {
+  const { fields } = delivery;
+  const lane = fields.lane === 'replay' ? 'replay' : 'retry';
+  return {
+    ...delivery,
+    fields: { ...fields, lane, attemptNum: fields.attemptNum + 1, notBefore },
+    mark: markOfNextAttempt({ isResumed }),
+  };
+}
+
+function scheduleRetry(deps: FollowUpDeps, next: Delivery): Promise<boolean> {
+  const { lane, notBefore } = next.fields;
+  const remainingMs = notBefore - deps.now();
+  if (remainingMs > delayInBrokerMaxMs) return hold(deps, next, 'delay', notBefore);
+  const queue = workQueueOf(lane);
+  return remainingMs > 0
+    ? sendLater(deps, queue, messageOf(next), remainingMs)
+    : send(deps, queue, messageOf(next));
+}

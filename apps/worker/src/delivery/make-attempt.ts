@@ -1,0 +1,59 @@
+import {
+  judgeAttempt,
+  type AttemptOutcome,
+  type HttpExchange,
+} from '@hqrelay/domain/delivery/attempt-outcome';
+import { followUpOf, type FollowUp } from '@hqrelay/domain/delivery/follow-up';
+import { newId } from '@hqrelay/domain/ids';
+import type { Verdict } from '@hqrelay/queue/consumer';
+import type { HealthSignal } from '../endpoint/endpoint-gate.ts';
+import type { Report } from '../report.ts';
+import { attemptTimeoutMs } from '@hqrelay/domain/delivery/attempt-timeout';
+import type { ToPost } from './check-duplicates.ts';
+import { postWebhook, type PostWebhookDeps } from './post-webhook.ts';
+import type { Routed } from './route.ts';
+
+export type MakeAttemptDeps = PostWebhookDeps & {
+  report: Report;
+  now: () => number;
+  random: () => number;
+};
+
+export type Attempt = {
+  /** UUIDv7; its time is when the attempt began. */
+  id: string;
+  exchange: HttpExchange;
+  outcome: AttemptOutcome;
+  followUp: FollowUp;
+};
+
+export type Attempted = Routed & { attempt: Attempt };
+
+/** Posts the webhook, leaves the endpoint, and decides the follow-up. */
+export async function makeAttempt(deps: MakeAttemptDeps, toPost: ToPost): Promise<Attempted | Verdict> {
+  const { pass, ...routed } = toPost;
+  const { delivery, endpoint } = routed;
+  const startedAt = deps.now();
+  const exchange = await postWebhook(deps, routed, startedAt);
+  pass.leave(healthSignalOf(exchange));
+  // The worker stops: another one makes the same attempt.
+  if (exchange.kind === 'error' && exchange.code === 'ABORTED') return 'requeue';
+  const endedAt = deps.now();
+  const outcome = judgeAttempt(exchange, { now: endedAt, timeoutMs: attemptTimeoutMs(endpoint) });
+  const followUp = followUpOf({
+    outcome,
+    schedule: endpoint.retrySchedule,
+    attemptNum: delivery.fields.attemptNum,
+    now: endedAt,
+    random: deps.random,
+  });
+  const attempt = { id: newId(startedAt), exchange, outcome, followUp };
+  deps.report(delivery, endpoint, attempt);
+  return { ...routed, attempt };
+}
+
+/** An endpoint that refuses one webhook works; so does one that answers 410, which is then disabled. */
+function healthSignalOf(exchange: HttpExchange): HealthSignal {
+  if (exchange.kind === 'error') return exchange.code === 'ABORTED' ? 'none' : 'fails';
+  return exchange.statusCode >= 500 || exchange.statusCode === 429 ? 'fails' : 'works';
+}

@@ -1,0 +1,45 @@
+import type { HttpExchange } from '@hqrelay/domain/delivery/attempt-outcome';
+import { deliveryHeaders } from '@hqrelay/domain/delivery/outbound-signing';
+import { restoreCredentials } from '@hqrelay/domain/inbound/forwarded-credentials';
+import { maskExchange, secretsSent } from '@hqrelay/domain/secrets/mask-secrets';
+import type { Sender } from '@hqrelay/outbound/send-request';
+import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
+import { attemptTimeoutMs } from '@hqrelay/domain/delivery/attempt-timeout';
+import type { Routed } from './route.ts';
+
+export type PostWebhookDeps = { sender: Sender; secrets: OpenedSecrets };
+
+/** Posts the webhook to its endpoint. Secrets that the endpoint repeats in its answer are masked. */
+export async function postWebhook(
+  deps: PostWebhookDeps,
+  { delivery: { envelope, fields, body }, project, endpoint }: Routed,
+  now: number,
+): Promise<HttpExchange> {
+  const projectSecrets = deps.secrets.ofProject(project, now);
+  const credentials = endpoint.forwardCredentials
+    ? restoreCredentials(envelope.credentials ?? [], projectSecrets)
+    : [];
+  const fixedHeaders = deps.secrets.headersOf(endpoint);
+  const secrets = deps.secrets.ofEndpoint(endpoint, now).map((secret) => secret.key);
+  const headers = deliveryHeaders({
+    providerHeaders: [...envelope.headers, ...credentials],
+    fixedHeaders,
+    secrets,
+    webhookLogId: envelope.id,
+    attemptNum: fields.attemptNum,
+    correlationId: envelope.correlationId,
+    body,
+    now,
+  });
+  const exchange = await deps.sender.send({
+    url: endpoint.url,
+    headers,
+    body,
+    timeoutMs: attemptTimeoutMs(endpoint),
+    tls: deps.secrets.tlsOf(endpoint),
+  });
+  return maskExchange(exchange, () => {
+    const keys = projectSecrets.map(({ key }) => key);
+    return secretsSent({ headers, fixedHeaders, credentials, secrets: [...secrets, ...keys] });
+  });
+}

@@ -1,0 +1,42 @@
+import type { Postgres } from '@hqrelay/db/postgres';
+import {
+  readDeliveryHistories,
+  readHistoryOfAnyTime,
+  type DeliveryKey,
+} from '@hqrelay/db/queries/delivery-attempts';
+import type { DeliveryHistory } from '@hqrelay/domain/delivery/duplicates';
+import { Batcher } from '@hqrelay/flow/batcher';
+
+/** Undefined while Postgres is unavailable. */
+export type ReadHistory = (delivery: DeliveryKey) => Promise<DeliveryHistory | undefined>;
+
+const readTimeoutMs = 1_000;
+/** A duplicate that is posted without an answer reaches the endpoint twice: a stall is waited for, an outage is not. */
+const patienceMs = 3_000;
+
+/** Reads the histories that are asked for at the same time in one query: after an outage they are asked by the thousand. */
+export function createReadHistory(postgres: Postgres): ReadHistory {
+  const read = (deliveries: readonly DeliveryKey[]) =>
+    postgres.tryWithin(readTimeoutMs, (pool) => readDeliveryHistories(pool, deliveries));
+  const batcher = new Batcher<DeliveryKey, DeliveryHistory | undefined>({
+    itemsMax: 200,
+    bytesMax: Number.POSITIVE_INFINITY,
+    batchesAtOnce: 2,
+    bytesWaitingMax: Number.POSITIVE_INFINITY,
+    bytesOf: () => 0,
+    run: async (deliveries) => {
+      let histories = await read(deliveries);
+      if (!histories && (await postgres.isBackWithin(patienceMs))) histories = await read(deliveries);
+      return histories?.value ?? deliveries.map(() => undefined);
+    },
+  });
+  return (delivery) => batcher.add(delivery);
+}
+
+/** Reads the history in every partition: the clock of another worker may have put a row into any month. */
+export function createReadHistoryOfAnyTime(postgres: Postgres): ReadHistory {
+  return async (delivery) => {
+    const read = await postgres.tryWithin(readTimeoutMs, (pool) => readHistoryOfAnyTime(pool, delivery));
+    return read?.value;
+  };
+}

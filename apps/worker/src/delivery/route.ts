@@ -1,0 +1,42 @@
+import { readEndpoint } from '@hqrelay/db/queries/endpoints';
+import type { EndpointConfig, ProjectConfig } from '@hqrelay/domain/project-config';
+import type { ProjectLookup } from '@hqrelay/projects/project-directory';
+import type { Verdict } from '@hqrelay/queue/consumer';
+import { encodeMessage } from '@hqrelay/queue/messages';
+import { ackIfStored } from '../outgoing/ack-if-stored.ts';
+import { park, sendLater, workQueueOf, type OutgoingDeps } from '../outgoing/outgoing.ts';
+import { messageOf, type Delivery } from './delivery.ts';
+
+export type RouteDeps = OutgoingDeps & {
+  findProject: (projectId: string, now: number) => ProjectLookup | Promise<ProjectLookup>;
+  now: () => number;
+};
+
+export type Routed = { delivery: Delivery; project: ProjectConfig; endpoint: EndpointConfig };
+
+const configRetryMs = 5_000;
+const readTimeoutMs = 1_000;
+
+/** Finds the delivery's endpoint. A delivery without one comes back later, or is parked. */
+export async function route(deps: RouteDeps, delivery: Delivery): Promise<Routed | Verdict> {
+  const { envelope, fields } = delivery;
+  const found = await deps.findProject(envelope.projectId, deps.now());
+  if (found.kind === 'unavailable') return comeBackLater(deps, delivery);
+  const project = found.kind === 'found' ? found.project : undefined;
+  const endpoint = project?.endpoints.find(({ id }) => id === fields.endpointId);
+  return project && endpoint ? { delivery, project, endpoint } : parkUnlessNew(deps, delivery);
+}
+
+/** The cached configuration may be seconds old: an endpoint that Postgres has is waited for. */
+async function parkUnlessNew(deps: RouteDeps, delivery: Delivery): Promise<Verdict> {
+  const { endpointId } = delivery.fields;
+  const read = await deps.postgres.tryWithin(readTimeoutMs, (pool) => readEndpoint(pool, endpointId));
+  if (!read || read.value) return comeBackLater(deps, delivery);
+  const reason = `there is no endpoint ${endpointId}`;
+  return ackIfStored(park(deps, 'message', reason, encodeMessage(messageOf(delivery))));
+}
+
+function comeBackLater(deps: RouteDeps, delivery: Delivery): Promise<Verdict> {
+  const queue = workQueueOf(delivery.fields.lane);
+  return ackIfStored(sendLater(deps, queue, messageOf(delivery), configRetryMs));
+}
