@@ -1,29 +1,29 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 
-/** How an endpoint's TLS differs from the ordinary: PEM texts. */
+/** What an endpoint's TLS has of its own, as PEM texts. */
 export type EndpointTls = {
-  /** The authorities that its certificate may be of, instead of the system's. */
+  /** The authorities that may have issued its certificate, instead of the system's. */
   ca?: string | undefined;
-  /** What we show it: our certificate, the intermediate ones after it, and its key. */
+  /** The relay's certificate for it, followed by the intermediate ones, and the key. */
   client?: ClientCertificate | undefined;
 };
 
 export type ClientCertificate = { certificate: string; key: string };
 
-type Verdict = { ok: true } | { ok: false; reason: string };
+type PemCheck = { ok: true } | { ok: false; reason: string };
 
 const pemBytesMax = 65_536;
 const certificatesMax = 50;
 const certificateBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /** Whether `pem` is one or more certificates, none of them expired at `now` (ms). */
-export function checkAuthorities(pem: string, now: number): Verdict {
+export function checkAuthorities(pem: string, now: number): PemCheck {
   const read = readCertificates(pem);
   return read.ok ? checkDates(read.certificates, now) : read;
 }
 
 /** Whether `certificate` is a certificate that is valid at `now` (ms), and `key` the private key of it. */
-export function checkClientCertificate({ certificate, key }: ClientCertificate, now: number): Verdict {
+export function checkClientCertificate({ certificate, key }: ClientCertificate, now: number): PemCheck {
   const read = readCertificates(certificate);
   if (!read.ok) return read;
   const dates = checkDates(read.certificates, now);
@@ -62,7 +62,7 @@ function readCertificates(
   return { ok: true, certificates };
 }
 
-function checkDates(certificates: readonly X509Certificate[], now: number): Verdict {
+function checkDates(certificates: readonly X509Certificate[], now: number): PemCheck {
   const expired = certificates.find(({ validTo }) => Date.parse(validTo) <= now);
   return expired ? refuse(`${nameOf(expired)} expired on ${expired.validTo}`) : { ok: true };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressVerdict, checkEndpointUrl, parsePolicy } from './network-policy.ts';
+import { checkAddress, checkEndpointUrl, parsePolicy } from './network-policy.ts';
 
 const strict = parsePolicy({ allowPrivate: false, allowCidrs: [] });
 const development = parsePolicy({ allowPrivate: true, allowCidrs: [] });
@@ -109,32 +109,32 @@ const neverAllowed = [
   'ff02::1',
 ];
 
-describe('addressVerdict', () => {
+describe('checkAddress', () => {
   it.each(publicAddresses)('allows the public address %s', (ip) => {
-    expect(addressVerdict(strict, ip)).toEqual({ allowed: true });
+    expect(checkAddress(strict, ip)).toEqual({ allowed: true });
   });
 
   it.each([...privateAddresses, ...reservedAddresses])('refuses %s, which is not public', (ip) => {
-    expect(addressVerdict(strict, ip)).toMatchObject({ allowed: false });
+    expect(checkAddress(strict, ip)).toMatchObject({ allowed: false });
   });
 
   it.each(privateAddresses)('allows %s for development', (ip) => {
-    expect(addressVerdict(development, ip)).toEqual({ allowed: true });
+    expect(checkAddress(development, ip)).toEqual({ allowed: true });
   });
 
   it.each(reservedAddresses)('refuses %s for development too', (ip) => {
-    expect(addressVerdict(development, ip).allowed).toBe(false);
+    expect(checkAddress(development, ip).allowed).toBe(false);
   });
 
   it.each(neverAllowed)('refuses %s whatever is configured', (ip) => {
     for (const policy of [strict, development, withNetworks, withEverything]) {
-      expect(addressVerdict(policy, ip).allowed).toBe(false);
+      expect(checkAddress(policy, ip).allowed).toBe(false);
     }
   });
 
   it('allows the networks that are named, and only those', () => {
     for (const ip of ['10.20.0.1', '10.20.255.255', '::ffff:10.20.0.1', 'fd12:3456:1::1', '192.0.2.7']) {
-      expect(addressVerdict(withNetworks, ip)).toEqual({ allowed: true });
+      expect(checkAddress(withNetworks, ip)).toEqual({ allowed: true });
     }
     for (const ip of [
       '10.19.255.255',
@@ -144,23 +144,23 @@ describe('addressVerdict', () => {
       '192.0.2.8',
       '127.0.0.1',
     ]) {
-      expect(addressVerdict(withNetworks, ip).allowed).toBe(false);
+      expect(checkAddress(withNetworks, ip).allowed).toBe(false);
     }
   });
 
   it('says what the address is', () => {
-    expect(addressVerdict(strict, '10.0.0.1')).toEqual({
+    expect(checkAddress(strict, '10.0.0.1')).toEqual({
       allowed: false,
       reason: '10.0.0.1, which is a private address',
     });
-    expect(addressVerdict(strict, '::ffff:a9fe:a9fe')).toEqual({
+    expect(checkAddress(strict, '::ffff:a9fe:a9fe')).toEqual({
       allowed: false,
       reason: '::ffff:a9fe:a9fe, which stands for 169.254.169.254, which is a metadata address',
     });
   });
 
   it('minds its grammar', () => {
-    expect(addressVerdict(strict, '0.0.0.0')).toMatchObject({
+    expect(checkAddress(strict, '0.0.0.0')).toMatchObject({
       reason: '0.0.0.0, which is an unspecified address',
     });
   });
@@ -185,7 +185,7 @@ describe('addressVerdict', () => {
     'g::1',
     '1:'.repeat(100_000),
   ])('refuses what is no address, case %#', (text) => {
-    expect(addressVerdict(development, text)).toEqual({ allowed: false, reason: 'not an IP address' });
+    expect(checkAddress(development, text)).toEqual({ allowed: false, reason: 'not an IP address' });
   });
 });
 
@@ -209,10 +209,10 @@ describe('parsePolicy', () => {
 
   it('takes a prefix that does not end at a byte', () => {
     const policy = parsePolicy({ allowPrivate: false, allowCidrs: ['10.128.0.0/9', 'fd00:8000::/17'] });
-    expect(addressVerdict(policy, '10.128.0.1').allowed).toBe(true);
-    expect(addressVerdict(policy, '10.127.255.255').allowed).toBe(false);
-    expect(addressVerdict(policy, 'fd00:8000::1').allowed).toBe(true);
-    expect(addressVerdict(policy, 'fd00:7fff::1').allowed).toBe(false);
+    expect(checkAddress(policy, '10.128.0.1').allowed).toBe(true);
+    expect(checkAddress(policy, '10.127.255.255').allowed).toBe(false);
+    expect(checkAddress(policy, 'fd00:8000::1').allowed).toBe(true);
+    expect(checkAddress(policy, 'fd00:7fff::1').allowed).toBe(false);
   });
 });
 

@@ -1,20 +1,26 @@
 import { isIP } from 'node:net';
-import { addressClass, containsAddress, parseAddress, parseCidr } from './address-class.ts';
-import type { AddressClass, Cidr } from './address-class.ts';
+import {
+  addressClass,
+  isAddress,
+  isIn,
+  parseNetworks,
+  type AddressClass,
+  type Networks,
+} from './address-class.ts';
 
-/** Which addresses endpoints may live at; see `parsePolicy`. */
-export type NetworkPolicy = { readonly allowPrivate: boolean; readonly allowed: readonly Cidr[] };
+/** Which addresses endpoints may have; see `parsePolicy`. */
+export type NetworkPolicy = { readonly allowPrivate: boolean; readonly allowed: Networks };
 
-type EndpointUrlVerdict = { ok: true; url: URL } | { ok: false; reason: string };
+type EndpointUrlCheck = { ok: true; url: URL } | { ok: false; reason: string };
 
-export type AddressVerdict = { allowed: true } | { allowed: false; reason: string };
+export type AddressCheck = { allowed: true } | { allowed: false; reason: string };
 
 const urlLengthMax = 2048;
 
-/** What `allowPrivate` opens: a machine's own networks, nothing that is reserved or shared with a cloud's metadata. */
+/** What `allowPrivate` opens: private networks, nothing that is reserved or could be a cloud's metadata service. */
 const privateClasses: ReadonlySet<AddressClass> = new Set(['loopback', 'private', 'shared']);
 
-/** What no setting opens: no endpoint lives there, and cloud metadata services answer on link-local addresses. */
+/** What no setting opens: no endpoint has such an address, and cloud metadata services answer on link-local ones. */
 const closedClasses: ReadonlySet<AddressClass> = new Set([
   'metadata',
   'link-local',
@@ -24,42 +30,39 @@ const closedClasses: ReadonlySet<AddressClass> = new Set([
 ]);
 
 /**
- * The policy of ALLOW_PRIVATE_ENDPOINTS (for development) and ALLOW_ENDPOINT_CIDRS (private networks that endpoints
- * may live in). Throws RangeError naming a network that does not parse.
+ * The policy of ALLOW_PRIVATE_ENDPOINTS (for development) and ALLOW_ENDPOINT_CIDRS (private networks of
+ * endpoints). Throws RangeError naming a network that does not parse.
  */
 export function parsePolicy(input: { allowPrivate: boolean; allowCidrs: readonly string[] }): NetworkPolicy {
-  return { allowPrivate: input.allowPrivate, allowed: input.allowCidrs.map(parseCidr) };
+  return { allowPrivate: input.allowPrivate, allowed: parseNetworks(input.allowCidrs) };
 }
 
 /**
- * Whether a request may go to this address. Public ones are, special ones are not unless the policy says so, metadata
- * addresses never are. An address that stands for an IPv4 one (mapped, NAT64, 6to4) is judged as that one too.
+ * Whether a request may go to this address: to a public one always, to a special one if the policy opens it, to a metadata
+ * service never. An address that stands for an IPv4 one (mapped, NAT64, 6to4) is checked as that one.
  */
-export function addressVerdict(policy: NetworkPolicy, ip: string): AddressVerdict {
-  const address = parseAddress(ip);
-  if (!address) return { allowed: false, reason: 'not an IP address' };
-  const { kind, embedded } = addressClass(address);
-  if (embedded) {
-    const verdict = addressVerdict(policy, embedded.join('.'));
-    return verdict.allowed
-      ? verdict
-      : { allowed: false, reason: `${ip}, which stands for ${verdict.reason}` };
+export function checkAddress(policy: NetworkPolicy, ip: string): AddressCheck {
+  if (!isAddress(ip)) return { allowed: false, reason: 'not an IP address' };
+  const { kind, embedded } = addressClass(ip);
+  if (embedded !== undefined) {
+    const check = checkAddress(policy, embedded);
+    return check.allowed ? check : { allowed: false, reason: `${ip}, which stands for ${check.reason}` };
   }
   if (kind === 'public') return { allowed: true };
   const isOpened =
     !closedClasses.has(kind) &&
-    ((policy.allowPrivate && privateClasses.has(kind)) || isInAllowedNetwork(policy, address));
+    ((policy.allowPrivate && privateClasses.has(kind)) || isIn(policy.allowed, ip));
   if (isOpened) return { allowed: true };
   const article = kind === 'unspecified' ? 'an' : 'a';
   return { allowed: false, reason: `${ip}, which is ${article} ${kind} address` };
 }
 
 /**
- * Whether a URL can be an endpoint's: http or https, no credentials, no fragment. An IP address in it, in whatever
- * notation, is judged at once; a name's addresses are judged whenever a connection is made. Plain http goes only to
- * addresses of the allowed networks, or anywhere with `allowPrivate`.
+ * Whether a URL can be an endpoint's: http or https, no credentials, no fragment. An IP address in it, in any
+ * notation, is checked at once; a name's addresses are checked at each connection. Plain http goes only to addresses of
+ * the allowed networks, or anywhere with `allowPrivate`.
  */
-export function checkEndpointUrl(policy: NetworkPolicy, url: string): EndpointUrlVerdict {
+export function checkEndpointUrl(policy: NetworkPolicy, url: string): EndpointUrlCheck {
   if (url.length > urlLengthMax) return refuse(`the URL is longer than ${urlLengthMax} characters`);
   if (/[\p{Cc}\s\\]/u.test(url)) return refuse('the URL has white space, a backslash or a control character');
   if (!URL.canParse(url)) return refuse('not a URL');
@@ -76,33 +79,28 @@ export function checkEndpointUrl(policy: NetworkPolicy, url: string): EndpointUr
 
   const ip = literalAddress(parsed.hostname);
   if (ip !== undefined) {
-    const verdict = addressVerdict(policy, ip);
-    if (!verdict.allowed) return refuse(`the URL leads to ${verdict.reason}`);
+    const check = checkAddress(policy, ip);
+    if (!check.allowed) return refuse(`the URL leads to ${check.reason}`);
   }
   if (parsed.protocol === 'http:' && !mayUsePlainHttp(policy, ip)) {
-    return refuse('the URL is not https, which everything outside the allowed networks takes');
+    return refuse('the URL is not https, which every address outside the allowed networks needs');
   }
   return { ok: true, url: parsed };
 }
 
-function refuse(reason: string): EndpointUrlVerdict {
+function refuse(reason: string): EndpointUrlCheck {
   return { ok: false, reason };
 }
 
 function mayUsePlainHttp(policy: NetworkPolicy, ip: string | undefined): boolean {
   if (policy.allowPrivate) return true;
-  const address = ip === undefined ? undefined : parseAddress(ip);
-  return address !== undefined && isInAllowedNetwork(policy, address);
-}
-
-function isInAllowedNetwork(policy: NetworkPolicy, address: Uint8Array): boolean {
-  return policy.allowed.some((cidr) => containsAddress(cidr, address));
+  return ip !== undefined && isIn(policy.allowed, ip);
 }
 
 /** The address a host is without any look-up. URL has already normalised decimal, octal and hexadecimal notation. */
 function literalAddress(hostname: string): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host)) return host;
-  // RFC 6761: whatever the resolver says about these names, they mean this machine.
+  // RFC 6761: these names mean this machine, even if a name server says otherwise.
   return /(^|\.)localhost\.?$/.test(host) ? '127.0.0.1' : undefined;
 }

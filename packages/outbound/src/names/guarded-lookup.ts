@@ -1,6 +1,6 @@
 import { type LookupAddress, NOTFOUND } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { addressVerdict, type NetworkPolicy } from '@hqrelay/domain/network/network-policy';
+import { checkAddress, type NetworkPolicy } from '@hqrelay/domain/network/network-policy';
 import type { ResolveHost } from './resolve-host.ts';
 
 /** An address that the policy forbids stands behind a name. */
@@ -27,10 +27,10 @@ const failureTtlMs = 2_000;
 const lookupDeadlineMs = 5_000;
 
 /**
- * A `lookup` for sockets that resolves a name, judges every address of the answer and fails if a single one
+ * A `lookup` for sockets that resolves a name, checks every address of the answer and fails if a single one
  * is forbidden: a name that points at both a public and a private address is an attack or a mistake. The
- * socket connects to the very addresses judged here, so a later change of the name cannot get in between.
- * Sockets do not call it for IP literals: those have to be judged before.
+ * socket connects to the addresses checked here, so a later change of the name cannot get in between.
+ * Sockets do not call it for IP literals: the caller checks those.
  *
  * Sockets to one name share a look-up, its answer and its failure. Past 1,000 names the oldest is forgotten; if
  * its look-up is still under way, it is cancelled.
@@ -42,11 +42,11 @@ export function createGuardedLookup(
 ): LookupFunction {
   const answers = new Map<string, Answer>();
 
-  async function judged(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
+  async function resolveChecked(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
     const addresses = await resolve(hostname, signal);
     for (const { address } of addresses) {
-      const verdict = addressVerdict(policy, address);
-      if (!verdict.allowed) throw new ForbiddenAddressError(hostname, verdict.reason);
+      const check = checkAddress(policy, address);
+      if (!check.allowed) throw new ForbiddenAddressError(hostname, check.reason);
     }
     return addresses;
   }
@@ -56,7 +56,7 @@ export function createGuardedLookup(
     const cancel = () => controller.abort();
     const deadline = setTimeout(cancel, lookupDeadlineMs);
     const answer: Answer = {
-      addresses: judged(hostname, controller.signal),
+      addresses: resolveChecked(hostname, controller.signal),
       validUntil: Number.POSITIVE_INFINITY,
       cancel,
     };
