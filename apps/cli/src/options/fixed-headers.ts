@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { connectionHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
+import { connectionHeaders } from '@hqrelay/domain/connection-headers';
 import { type Cli, UsageError } from '../cli.ts';
 import { readInputText } from './input-file.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { connectionHeaders } from '../inbound/forwarded-headers.ts';
+import { connectionHeaders } from '../connection-headers.ts';
 
 const secretPrefix = 'whsec_';
 const secretBytes = 32;

@@ -1,4 +1,5 @@
-import { connectionHeaders, isCredential } from './forwarded-headers.ts';
+import { connectionHeaders } from '../connection-headers.ts';
+import { isCredential } from './forwarded-headers.ts';
 
 /** Where a secret of the project stood in a credential header: what is around it, never the value. */
 export type CredentialPlace = {

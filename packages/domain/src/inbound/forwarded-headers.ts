@@ -1,20 +1,5 @@
+import { connectionHeaders } from '../connection-headers.ts';
 import { holdsSecret } from '../secrets/holds-secret.ts';
-
-/** Headers that belong to one connection (RFC 9110, 7.6.1), or that the next request makes anew. */
-export const connectionHeaders: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /** Headers whose value alone lets its bearer in: taken off on receipt, never stored, queued or logged. Lower case. */
 export const credentialHeaders: ReadonlySet<string> = new Set([
