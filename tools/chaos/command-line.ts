@@ -13,7 +13,7 @@ export const usage = `npm run chaos -- [options]
 
   --only name[,name] these rows alone, or with --guards these guards
   --list            says which rows there are
-  --guards          takes guards out of a copy of the built apps and expects rows to go red
+  --guards          injects faults that take guards out of the apps, and expects rows to go red
   --small           the rows under one load, fewer webhooks, no time is judged: what npm test runs
   --source          apps from their source instead of what was built
   --write           puts the table into docs/failure-matrix.md

@@ -6,6 +6,7 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import type { AppSource } from '@hqrelay/services/app-process';
 import type { DurableServices } from '../harness/durable-services.ts';
 import { Load } from '../harness/load.ts';
+import type { InjectedFault } from './faults/injected-fault.ts';
 import { balance, type Books } from './outcome/books.ts';
 import { figuresOf, type Figures } from './outcome/figures.ts';
 import { acceptedMin, evidenceOf, judge, type Outcome } from './outcome/judge.ts';
@@ -34,6 +35,8 @@ export type RunOptions = {
   brief: boolean;
   /** The whole row, ms. */
   withinMs: number;
+  /** The guard that the apps run without. */
+  fault?: InjectedFault;
   say: (line: string) => void;
 };
 
@@ -59,6 +62,7 @@ export async function runRow(row: Row, options: RunOptions): Promise<RowResult> 
     workersProxied: row.workersProxied ?? false,
     workerPreload: row.workerPreload === undefined ? [] : [preloadPath(row.workerPreload)],
     everyEnd: !options.brief && row.everyEnd !== false,
+    fault: options.fault,
     logFolder,
   });
   const load = new Load(site.projects, site.receivers);

@@ -7,6 +7,7 @@ import { createWorld, type World } from '@hqrelay/testing/world';
 import type { DurableServices } from '../harness/durable-services.ts';
 import { startFleet, type Fleet } from '../harness/fleet.ts';
 import { addProject, changeEndpoint, type TargetProject } from '../harness/projects.ts';
+import { faultEnvironment, type InjectedFault } from './faults/injected-fault.ts';
 import { startEndpoint, type Endpoint, type HowToAnswer } from './endpoint.ts';
 
 /** Everything one row works with, its own except for the servers. */
@@ -43,6 +44,8 @@ export type SiteOptions = {
   workerPreload: readonly string[];
   /** Whether some deliveries use up their schedule, and some are held. */
   everyEnd: boolean;
+  /** The guard that the apps run without. */
+  fault?: InjectedFault | undefined;
   logFolder: string;
 };
 
@@ -107,7 +110,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
       from: options.apps,
       receivers: appsOfEach,
       workers: appsOfEach,
-      env: { ...world.env, ...proxiedUrls(world, proxies) },
+      env: { ...world.env, ...proxiedUrls(world, proxies), ...faultEnvironment(options.fault) },
       workerEnv: (index) =>
         proxiedUrls(
           world,
@@ -115,6 +118,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
         ),
       logFolder: options.logFolder,
       workerPreload: options.workerPreload,
+      preload: options.fault ? [faultPreload] : [],
     });
     return {
       world,
@@ -167,6 +171,8 @@ function proxiedUrls(world: World, proxies: ReadonlyMap<ServiceName, TcpProxy>):
     }),
   );
 }
+
+const faultPreload = join(import.meta.dirname, 'faults/inject.mjs');
 
 /** A module that an app loads first. */
 export const preloadPath = (name: string): string => join(import.meta.dirname, 'preload', name);

@@ -1,23 +1,9 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot as root, type AppSource } from '@hqrelay/services/app-process';
 
-/** A change of one built file: exactly one occurrence of `find` becomes `replace`. */
-export type Patch = { file: string; find: string; replace: string };
-
-/**
- * Copies what `npm run build` made into `folder`: a build meanwhile changes nothing, and a trial may patch its copy. Throws
- * when a patch does not fit, or when something is not built.
- */
-export function copyBuiltApps(folder: string, patches: readonly Patch[] = []): AppSource {
+/** Copies what `npm run build` made into `folder`, so that a build meanwhile changes nothing. Throws when something is not built. */
+export function copyBuiltApps(folder: string): AppSource {
   const ours = ['apps', 'packages'].flatMap((parent) =>
     readdirSync(join(root, parent)).map((name) => `${parent}/${name}`),
   );
@@ -28,7 +14,6 @@ export function copyBuiltApps(folder: string, patches: readonly Patch[] = []): A
     cpSync(join(root, path, 'dist'), join(folder, path, 'dist'), { recursive: true });
   }
   linkDependencies(folder);
-  for (const patch of patches) apply(folder, patch);
   return { kind: 'built', folder };
 }
 
@@ -42,15 +27,4 @@ function linkDependencies(folder: string): void {
   for (const name of readdirSync(join(folder, 'packages'))) {
     symlinkSync(join(folder, 'packages', name), join(folder, 'node_modules/@hqrelay', name));
   }
-}
-
-function apply(folder: string, { file, find, replace }: Patch): void {
-  const path = join(folder, file);
-  const source = readFileSync(path, 'utf8');
-  const count = source.split(find).length - 1;
-  if (count !== 1) throw new Error(`the patch of ${file} fits ${count} times, not once: ${find}`);
-  writeFileSync(
-    path,
-    source.replace(find, () => replace),
-  );
 }

@@ -18,7 +18,9 @@ export type FleetOptions = {
   logFolder: string;
   /** Put before the apps' names. */
   prefix?: string;
-  /** Modules that workers load first. */
+  /** Modules that every app loads first. */
+  preload?: readonly string[];
+  /** Modules that workers load after those. */
   workerPreload?: readonly string[];
 };
 
@@ -36,7 +38,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
           from: options.from,
           env: { ...options.env, ...own },
           logFile,
-          preload,
+          preload: [...(options.preload ?? []), ...preload],
         });
       }),
     );

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { AppSource } from '@hqrelay/services/app-process';
 import { copyBuiltApps } from '../../harness/app-copy.ts';
 import type { DurableServices } from '../../harness/durable-services.ts';
-import { guards, type Guard } from './guards.ts';
+import { whyNotInjected, type InjectedFault } from '../faults/injected-fault.ts';
 import type { Row } from '../row.ts';
 import { runRow, type RowResult } from '../run-row.ts';
+import { guards, type Guard } from './guards.ts';
 
 export type Trial = {
   guard: Guard;
@@ -15,14 +15,14 @@ export type Trial = {
 };
 
 /**
- * Commits take their time: what is between an acknowledgement and its row, or a mark and its message, then is for certain
- * in flight when a process is killed.
+ * Slow commits: a row that is not awaited is certain to be in flight when a process is killed after its acknowledgement, and
+ * so is a message after its mark.
  */
 export const slowCommits = ['commit_delay=50000', 'commit_siblings=0'];
 
 /**
- * Takes each guard out of a copy of the built apps and runs its row: a row that stays green without the guard would not
- * have noticed its loss. The same row with the guard in place must not say the same.
+ * Runs each guard's row with the guard and without it. A row that stays green without its guard would not have noticed the
+ * loss. A trial whose fault did not get into the apps fails as well.
  */
 export async function runGuardTrials(
   services: DurableServices,
@@ -30,33 +30,30 @@ export async function runGuardTrials(
   only: readonly string[],
   say: (line: string) => void,
 ): Promise<Trial[]> {
-  const chosen = guards.filter(({ name }) => only.length === 0 || only.includes(name));
-  const whole = copyBuiltApps(join(services.folder, 'apps'));
+  const apps = copyBuiltApps(join(services.folder, 'apps'));
   const controls = new Map<string, RowResult>();
-  const run = async (name: string, apps: AppSource) => {
+  const run = async (name: string, fault?: InjectedFault) => {
     const row = rows.find((each) => each.name === name);
     if (!row) throw new Error(`there is no row ${name}`);
     await services.restore();
-    return runRow(row, {
-      services,
-      apps,
-      brief: false,
-      withinMs: 45_000,
-      say: () => {},
-    });
+    const options = { services, apps, brief: false, withinMs: 45_000, say: () => {} };
+    return runRow(row, { ...options, ...(fault && { fault }) });
   };
   const trials: Trial[] = [];
-  for (const guard of chosen) {
+  for (const guard of guards.filter(({ name }) => only.length === 0 || only.includes(name))) {
     say(`\n${guard.name}: without it, ${guard.without}`);
-    const control = controls.get(guard.row) ?? (await run(guard.row, whole));
+    const control = controls.get(guard.row) ?? (await run(guard.row));
     controls.set(guard.row, control);
-    say(`  ${guard.row} with it: ${reasonsOf(control)}`);
-    const patched = copyBuiltApps(join(services.folder, `without-${guard.name}`), guard.patches);
-    const result = await run(guard.row, patched);
-    say(`  ${guard.row} without it: ${reasonsOf(result)}`);
-    const passed = !guard.expects.test(reasonsOf(control)) && guard.expects.test(reasonsOf(result));
-    say(`  ${passed ? 'the row tells' : 'THE ROW DOES NOT TELL'}`);
-    trials.push({ guard, withGuard: reasonsOf(control), withoutGuard: reasonsOf(result), passed });
+    const withGuard = reasonsOf(control);
+    say(`  ${guard.row} with it: ${withGuard}`);
+    const fault = { name: guard.name, log: join(services.folder, `fault-${guard.name}.log`) };
+    const result = await run(guard.row, fault);
+    const notInjected = whyNotInjected(fault);
+    const withoutGuard = notInjected ? `NOT INJECTED: ${notInjected}` : reasonsOf(result);
+    say(`  ${guard.row} without it: ${withoutGuard}`);
+    const passed = !notInjected && !guard.expects.test(withGuard) && guard.expects.test(withoutGuard);
+    say(`  ${passed ? 'the row shows it' : 'THE ROW DOES NOT SHOW IT'}`);
+    trials.push({ guard, withGuard, withoutGuard, passed });
   }
   return trials;
 }

@@ -1,0 +1,27 @@
+// Hooks of Node's module loader: a module with a fault is loaded as one that exports the same but for the replacement.
+
+/** @typedef {{ module: string; name: string; index: number; inject: string }} Replacement */
+
+/** @type {readonly Replacement[]} */
+let replacements = [];
+
+/** @param {readonly Replacement[]} given */
+export function initialize(given) {
+  replacements = given;
+}
+
+/** @type {import('node:module').LoadHook} */
+export async function load(url, context, nextLoad) {
+  const replacement = replacements.find(({ module }) => url.endsWith(`/${module}`));
+  if (!replacement) return nextLoad(url, context);
+  const { name, index, inject } = replacement;
+  // With a query it is another module for the loader, which no replacement fits.
+  const original = JSON.stringify(`${url}?original`);
+  const source = `
+    import * as original from ${original};
+    import { inject } from ${JSON.stringify(inject)};
+    export * from ${original};
+    const replaced = inject(${index}, original[${JSON.stringify(name)}]);
+    export { replaced as ${name} };`;
+  return { format: 'module', shortCircuit: true, source };
+}
