@@ -10,7 +10,7 @@ import { replaceTable } from '../harness/replace-table.ts';
 import { markdownTable, plainTable } from '../harness/table.ts';
 import { startGenerator, startSink } from './children.ts';
 import { createBare, createProduct, type Pipeline, type PipelineName } from './pipelines.ts';
-import { measureRound, type Measured, type RoundOptions } from './round.ts';
+import { measureDrain, measureRound, type Measured, type RoundOptions } from './round.ts';
 import { measureIsolation } from './isolation/main.ts';
 import { cellsOf, summarize, type Figure } from './summary.ts';
 
@@ -18,7 +18,7 @@ const usage = `npm run bench -- [options]
 
   --isolation    what hanging endpoints, storms and backlogs do to others, instead of throughput
   --only A,B     some of its scenarios
-  --drain        a backlog alone: accepted, then drained; three short rounds
+  --drain        a backlog that no receiver has accepted, drained alone; five short rounds
   --quick        one short round: whether it works, not how fast
   --write        puts the table into docs/performance.md
 `;
@@ -33,15 +33,10 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-const plan = planOf(values);
+const plan = values.quick
+  ? { rounds: 1, warmUpSeconds: 2, seconds: 3, connections: 64, backlog: 10_000 }
+  : { rounds: 5, warmUpSeconds: 4, seconds: 8, connections: 64, backlog: 30_000 };
 const say = (line: string) => process.stderr.write(`${line}\n`);
-
-function planOf({ quick, drain }: { quick: boolean; drain: boolean }) {
-  const shared = { connections: 64, isDrainOnly: drain };
-  if (quick) return { ...shared, rounds: 1, warmUpSeconds: 2, seconds: 3 };
-  if (drain) return { ...shared, rounds: 3, warmUpSeconds: 2, seconds: 8 };
-  return { ...shared, rounds: 5, warmUpSeconds: 4, seconds: 8 };
-}
 
 if (values.help) process.stdout.write(usage);
 else await withDurableServices({ say }, values.isolation ? isolation : throughput);
@@ -85,7 +80,9 @@ async function runRounds(options: RoundOptions): Promise<Record<PipelineName, Me
     const measured: Partial<Record<PipelineName, Measured>> = {};
     // Each pipeline finds the stores as the other left them, so they take turns at being first.
     for (const pipeline of number % 2 === 1 ? pipelines : pipelines.toReversed()) {
-      const figures = await measureRound(pipeline, options);
+      const figures = values.drain
+        ? await measureDrain(pipeline, options, plan.backlog)
+        : await measureRound(pipeline, options);
       measured[pipeline.name] = figures;
       const rates = Object.entries(figures)
         .filter(([name]) => name.endsWith('/s'))

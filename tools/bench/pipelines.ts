@@ -1,9 +1,12 @@
 import { join } from 'node:path';
+import { encodeMessage } from '@hqrelay/queue/messages';
+import { assertTopology, workExchange } from '@hqrelay/queue/topology';
 import { freePorts } from '@hqrelay/services/free-port';
 import { createApp, type AppName, type AppSource } from '@hqrelay/services/app-process';
 import { ServerProcess } from '@hqrelay/services/process/server-process';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
+import type { Channel } from 'amqplib';
 import type { DurableServices } from '../harness/durable-services.ts';
 import { addProject } from '../harness/projects.ts';
 
@@ -19,6 +22,13 @@ export type Pipeline = {
   /** Where webhooks are posted, and what signs them. */
   url: string;
   secret: string;
+  /** How a receiver hands a webhook to the worker. */
+  work: {
+    prepare: (channel: Channel) => Promise<unknown>;
+    exchange: string;
+    routingKey: string;
+    encode: (webhook: { id: string; headers: [string, string][]; body: Buffer }) => Buffer;
+  };
   startReceiver: () => Promise<Stage>;
   startWorker: () => Promise<Stage>;
   close: () => Promise<void>;
@@ -31,7 +41,7 @@ export type PipelineOptions = {
 };
 
 export async function createProduct(options: PipelineOptions): Promise<Pipeline> {
-  const { world, project } = await prepare(options);
+  const { world, project, endpointId } = await prepare(options);
   const start = async (app: AppName, port: number): Promise<Stage> => {
     const logFile = join(options.services.folder, `${app}.log`);
     const started = await createApp({ app, port, from: options.apps, env: world.env, logFile });
@@ -46,6 +56,24 @@ export async function createProduct(options: PipelineOptions): Promise<Pipeline>
     world,
     url: `http://127.0.0.1:${receiverPort}/v1/webhooks/${project.id}`,
     secret: project.secret,
+    work: {
+      prepare: assertTopology,
+      exchange: workExchange,
+      routingKey: 'hqrelay.webhooks',
+      encode: ({ id, headers, body }) =>
+        encodeMessage({
+          envelope: {
+            v: 1,
+            id,
+            projectId: project.id,
+            eventType: 'payment.captured',
+            correlationId: id,
+            endpointIds: [endpointId],
+            headers,
+          },
+          body,
+        }),
+    },
     startReceiver: () => start('receiver', receiverPort),
     startWorker: () => start('worker', workerPort),
     close: world.close,
@@ -85,6 +113,18 @@ export async function createBare(options: PipelineOptions): Promise<Pipeline> {
     world,
     url: `http://127.0.0.1:${port}/`,
     secret: project.secret,
+    work: {
+      prepare: (channel) =>
+        channel.assertQueue('bare.webhooks', { durable: true, arguments: { 'x-queue-type': 'quorum' } }),
+      exchange: '',
+      routingKey: 'bare.webhooks',
+      encode: ({ id, headers, body }) => {
+        const envelope = Buffer.from(JSON.stringify({ id, headers }));
+        const length = Buffer.alloc(4);
+        length.writeUInt32BE(envelope.length);
+        return Buffer.concat([length, envelope, body]);
+      },
+    },
     startReceiver: async () => {
       const server = start('receiver');
       await server.waitUntil(async () => (await fetch(`http://127.0.0.1:${port}/`)).status === 401, 15_000);

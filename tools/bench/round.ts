@@ -1,6 +1,7 @@
 import { waitFor } from '@hqrelay/testing/wait-for';
 import type { DurableServices } from '../harness/durable-services.ts';
 import type { Generator, GeneratorResult, Sink } from './children.ts';
+import { fillBacklog } from './backlog.ts';
 import { countRows, type Pipeline, type Rows, type Stage } from './pipelines.ts';
 import { cpuMicroseconds, peakMemoryMib } from './process-cost.ts';
 
@@ -14,8 +15,6 @@ export type RoundOptions = {
   warmUpSeconds: number;
   seconds: number;
   connections: number;
-  /** Whether the round ends when the backlog is drained. */
-  isDrainOnly: boolean;
 };
 
 const patienceMs = 90_000;
@@ -34,10 +33,14 @@ export async function measureRound(pipeline: Pipeline, options: RoundOptions): P
     const accepting = await accept(pipeline, receiver, options);
     const worker = await started(pipeline.startWorker());
     const draining = await drain(worker, accepting.sent, options);
-    const both = options.isDrainOnly
-      ? { sent: 0, measured: {} }
-      : await acceptAndDrain(pipeline, { receiver, worker }, accepting.sent, options);
+    const both = await acceptAndDrain(pipeline, { receiver, worker }, accepting.sent, options);
     await untilRecorded(pipeline, before, accepting.sent + both.sent);
+    if (process.env.DBG) {
+      const r = await pipeline.world.sql.query(
+        `select relname, n_tup_ins from pg_stat_user_tables where relname in ('outbox','held_deliveries')`,
+      );
+      console.error('DBG', pipeline.name, accepting.sent, JSON.stringify(r.rows));
+    }
     return {
       ...accepting.measured,
       ...draining,
@@ -47,6 +50,25 @@ export async function measureRound(pipeline: Pipeline, options: RoundOptions): P
     };
   } finally {
     await Promise.all(stages.map((stage) => stage.stop()));
+  }
+}
+
+/** Drains a backlog that no receiver has accepted, by a worker that begins cold. */
+export async function measureDrain(
+  pipeline: Pipeline,
+  options: RoundOptions,
+  backlog: number,
+): Promise<Measured> {
+  const { attempts } = await countRows(pipeline.world);
+  await options.sink.reset();
+  await fillBacklog(pipeline, backlog);
+  const worker = await pipeline.startWorker();
+  try {
+    const draining = await drain(worker, backlog, options);
+    await untilRecorded(pipeline, { webhooks: -backlog, attempts }, backlog);
+    return { ...draining, 'worker, peak MiB': peakMemoryMib(worker.pid()) };
+  } finally {
+    await worker.stop();
   }
 }
 
