@@ -25,7 +25,7 @@ import { createReadHistory, createReadHistoryOfAnyTime } from './delivery/read-h
 import { createDisableEndpoint } from './delivery/disable-endpoint.ts';
 import { dispatch, type DispatchDeps } from './delivery/dispatch.ts';
 import { EndpointGate } from './endpoint/endpoint-gate.ts';
-import { inFlightMax, intakeOf, lanes } from './intake/lanes.ts';
+import { lanesOf, type Lane } from './intake/lanes.ts';
 import { LiveFirst } from './intake/live-first.ts';
 import type { Fleet } from './jobs/count-workers.ts';
 import { createJobs } from './jobs/jobs.ts';
@@ -68,7 +68,8 @@ export function createWorker(config: WorkerConfig, options: WorkerOptions) {
   });
   const directory = new ProjectDirectory({ configs, postgres });
   const fleet: Fleet = { workerId: newId(), size: 1 };
-  const gate = createGate(stores, options, fleet);
+  const lanes = lanesOf(config.bodyBytesMax);
+  const gate = createGate(stores, options, { fleet, lanes });
   const liveFirst = new LiveFirst(now);
   const deps: DispatchDeps = {
     inFlight: new Set(),
@@ -86,7 +87,7 @@ export function createWorker(config: WorkerConfig, options: WorkerOptions) {
         allowCidrs: config.allowEndpointCidrs,
       }),
       // As many as can be in flight, so that no delivery waits for the connection of another.
-      connectionsPerOrigin: inFlightMax,
+      connectionsPerOrigin: lanes.reduce((sum, { prefetch }) => sum + prefetch, 0),
       idleConnectionsMax: 1_000,
       egressProxy: config.egressProxy,
       resolve: createResolveHost({ nameServers: config.dnsServers }),
@@ -101,7 +102,7 @@ export function createWorker(config: WorkerConfig, options: WorkerOptions) {
     now,
     random,
   };
-  const consumers = createConsumers(config, options, stores, deps);
+  const consumers = createConsumers(lanes, options, stores, deps);
   const jobs = createJobs({
     postgres,
     cache,
@@ -137,7 +138,11 @@ export function createWorker(config: WorkerConfig, options: WorkerOptions) {
   };
 }
 
-function createGate({ postgres }: Stores, { logger, registry, now }: WorkerOptions, fleet: Fleet) {
+function createGate(
+  { postgres }: Stores,
+  { logger, registry, now }: WorkerOptions,
+  { fleet, lanes }: { fleet: Fleet; lanes: readonly Lane[] },
+) {
   const gate = new EndpointGate({
     postgres,
     now,
@@ -158,20 +163,21 @@ function createGate({ postgres }: Stores, { logger, registry, now }: WorkerOptio
 }
 
 function createConsumers(
-  { bodyBytesMax }: WorkerConfig,
+  lanes: readonly Lane[],
   { logger, registry }: WorkerOptions,
   { consuming }: Stores,
   deps: DispatchDeps,
 ): readonly Consumer[] {
-  const consumers = lanes.map((lane) => {
-    const entrance = deps.gate.entrance(lane.queue);
+  const consumers = lanes.map(({ isLive, queue, prefetch, messageBytesMax }) => {
+    const entrance = deps.gate.entrance(queue);
     return new Consumer({
-      queue: lane.queue,
+      queue,
+      prefetch,
+      messageBytesMax,
       connection: consuming,
-      ...intakeOf(lane, bodyBytesMax),
       handle: async (message) =>
-        lane.isLive || (await deps.liveFirst.turn()) ? dispatch(deps, { ...message, entrance }) : 'requeue',
-      onError: (error) => logger.error({ err: error, queue: lane.queue }, 'delivery.failed_here'),
+        isLive || (await deps.liveFirst.turn()) ? dispatch(deps, { ...message, entrance }) : 'requeue',
+      onError: (error) => logger.error({ err: error, queue }, 'delivery.failed_here'),
     });
   });
   new Gauge({

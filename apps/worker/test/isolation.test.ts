@@ -173,8 +173,8 @@ describe('an endpoint that fails now and then', () => {
 describe('an endpoint that answers slowly', () => {
   it('has no more in flight than its share of the cap: the rest is held and comes when there is room', async () => {
     world.fleet.size = 16;
-    // Each of the two other lanes keeps a sixteenth.
-    const share = (inFlightPerEndpointMax / 16) * (14 / 16);
+    // Each of the five other lanes keeps one slot of the sixteen that this worker has.
+    const share = inFlightPerEndpointMax / 16 - 5;
     const { projectId, endpoints } = await world.seed({ timeoutMs: 30_000 });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith({ delayMs: 3_000 });

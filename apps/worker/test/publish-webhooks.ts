@@ -2,22 +2,56 @@ import { deliveryId, newId } from '@hqrelay/domain/ids';
 import { BrokerConnection } from '@hqrelay/queue/connection';
 import { encodeMessage, type DeliveryFields } from '@hqrelay/queue/messages';
 import { Publisher } from '@hqrelay/queue/publisher';
-import { workExchange } from '@hqrelay/queue/topology';
+import { workExchange, type WorkQueue } from '@hqrelay/queue/topology';
 import { waitFor } from '@hqrelay/testing/wait-for';
+import { connect } from 'amqplib';
 import { workQueueOf } from '../src/outgoing/outgoing.ts';
 
 export type Target = { projectId: string; endpointId: string };
+
+type Options = {
+  count: number;
+  bytes: number;
+  lane?: DeliveryFields['lane'];
+  /** False: into the queue of the lane whatever the size, as versions with one size class did. */
+  isSized?: boolean;
+};
+
+type Connected = { send: (queue: WorkQueue, body: Buffer) => Promise<void>; close: () => Promise<void> };
+
+async function connectPublisher(rabbitmqUrl: string): Promise<Connected> {
+  const connection = new BrokerConnection({ urls: [rabbitmqUrl], name: 'test', onChange: () => {} });
+  const publisher = new Publisher({ name: 'test', connection, confirmTimeoutMs: 30_000, inFlightMax: 5_000 });
+  connection.start();
+  await waitFor('the connection', () => publisher.health.isUp);
+  return {
+    send: async (routingKey, body) => {
+      const result = await publisher.publish({ exchange: workExchange, routingKey, body });
+      if (result.kind !== 'confirmed') throw new Error(`not published: ${result.reason}`);
+    },
+    close: () => connection.stop(),
+  };
+}
+
+async function connectOlderVersion(rabbitmqUrl: string): Promise<Connected> {
+  const model = await connect(rabbitmqUrl);
+  const channel = await model.createConfirmChannel();
+  return {
+    send: async (queue, body) => {
+      channel.publish(workExchange, queue, body, { persistent: true, mandatory: true });
+      await channel.waitForConfirms();
+    },
+    close: () => model.close(),
+  };
+}
 
 /** Publishes webhooks as the receiver does, without their rows, to the endpoints in turn. */
 export async function publishWebhooks(
   rabbitmqUrl: string,
   targets: readonly Target[],
-  { count, bytes, lane = 'live' }: { count: number; bytes: number; lane?: DeliveryFields['lane'] },
+  { count, bytes, lane = 'live', isSized = true }: Options,
 ): Promise<string[]> {
-  const connection = new BrokerConnection({ urls: [rabbitmqUrl], name: 'test', onChange: () => {} });
-  const publisher = new Publisher({ name: 'test', connection, confirmTimeoutMs: 30_000, inFlightMax: 5_000 });
-  connection.start();
-  await waitFor('the connection', () => publisher.health.isUp);
+  const { send, close } = await (isSized ? connectPublisher(rabbitmqUrl) : connectOlderVersion(rabbitmqUrl));
   const ids = Array.from({ length: count }, () => newId());
   const body = Buffer.alloc(bytes, 'x');
   const publish = async (id: string, number: number) => {
@@ -38,15 +72,13 @@ export async function publishWebhooks(
         notBefore: 0,
       },
     };
-    const publication = { exchange: workExchange, routingKey: workQueueOf(lane) };
-    const result = await publisher.publish({ ...publication, body: encodeMessage({ envelope, body }) });
-    if (result.kind !== 'confirmed') throw new Error(`not published: ${result.reason}`);
+    await send(workQueueOf(lane), encodeMessage({ envelope, body }));
   };
   // A few MiB at a time.
   const atOnce = Math.max(1, Math.floor(4_000_000 / (bytes + 1_000)));
   for (let i = 0; i < count; i += atOnce) {
     await Promise.all(ids.slice(i, i + atOnce).map((id, index) => publish(id, i + index)));
   }
-  await connection.stop();
+  await close();
   return ids;
 }

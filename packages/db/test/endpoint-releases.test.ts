@@ -61,6 +61,7 @@ async function released(changes: Partial<ReleaseOptions> = {}): Promise<number[]
       releaseRate: 100,
       now: t0,
       isProbe: false,
+      laneOf: (queue) => (queue === 'hqrelay.replays' ? 'replays' : 'retries'),
       breakerRoom: { retries: 1_000, replays: 0 },
       breakerEveryMs: 400,
       limit: 1_000,

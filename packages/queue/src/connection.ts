@@ -2,7 +2,7 @@ import { HealthTracker, type OnHealthChange, type StoreHealth } from '@hqrelay/f
 import { withTimeout } from '@hqrelay/flow/with-timeout';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connect, type Channel, type ChannelModel, type GetMessage } from 'amqplib';
-import { assertTopology, workQueues } from './topology.ts';
+import { assertTopology, sizedWorkQueues } from './topology.ts';
 import { corkWrites } from './cork-writes.ts';
 
 /** Something that lives on a channel: a publisher, a consumer. */
@@ -183,7 +183,7 @@ export class BrokerConnection {
   }
 
   async #setUp(model: ChannelModel, closed: () => Error | undefined): Promise<void> {
-    const isNew = await hasNoTopology(model);
+    const isNew = await lacksQueues(model);
     const channel = await model.createChannel();
     channel.on('error', () => {});
     await assertTopology(channel);
@@ -253,12 +253,12 @@ function withHeartbeat(text: string): string {
   return url.href;
 }
 
-async function hasNoTopology(model: ChannelModel): Promise<boolean> {
+async function lacksQueues(model: ChannelModel): Promise<boolean> {
   const channel = await model.createChannel();
   // A queue that is not there closes the channel it was asked on.
   channel.on('error', () => {});
   try {
-    await channel.checkQueue(workQueues[0]);
+    for (const queue of sizedWorkQueues) await channel.checkQueue(queue);
     await channel.close();
     return false;
   } catch {

@@ -2,6 +2,7 @@ import { Circuit } from '@hqrelay/flow/circuit';
 import type { StoreHealth } from '@hqrelay/flow/store-health';
 import type { Channel, ChannelModel, ConfirmChannel, Message as AmqpMessage } from 'amqplib';
 import type { BrokerConnection, ChannelUser } from './connection.ts';
+import { sizedRoutingKey } from './topology.ts';
 
 export type PublishFailure =
   | 'disconnected'
@@ -18,6 +19,7 @@ export type PublishResult =
   /** `maybeStored`: the broker may have it all the same, so another copy must be told apart downstream. */
   | { kind: 'failed'; reason: PublishFailure; maybeStored: boolean };
 
+/** A message for a work queue names the queue; its size decides between the queue and its `.large` sibling. */
 export type Publication = { exchange: string; routingKey: string; body: Buffer };
 
 export type PublisherOptions = {
@@ -112,7 +114,7 @@ export class Publisher implements ChannelUser {
       try {
         channel.publish(
           publication.exchange,
-          publication.routingKey,
+          sizedRoutingKey(publication.routingKey, publication.body.length),
           publication.body,
           { persistent: true, mandatory: true, messageId },
           confirmed,

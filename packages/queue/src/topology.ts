@@ -1,15 +1,34 @@
 import { delayLadder } from '@hqrelay/domain/delivery/retry-schedule';
 import type { Channel } from 'amqplib';
 
-/** The queues that deliveries are worked from. */
+/** The queues that deliveries are worked from. Each has a sibling for large messages. */
 export const workQueues = ['hqrelay.webhooks', 'hqrelay.retries', 'hqrelay.replays'] as const;
 export type WorkQueue = (typeof workQueues)[number];
+
+/** Whole messages, envelope included. A larger one goes to the sibling of its queue. */
+export const smallMessageBytesMax = 32_768;
+
+export const largeQueueOf = (queue: WorkQueue): `${WorkQueue}.large` => `${queue}.large`;
+
+/** Both sizes of every work queue. */
+export const sizedWorkQueues = workQueues.flatMap((queue) => [queue, largeQueueOf(queue)]);
 
 export const deadLetterQueue = 'hqrelay.dead-letter';
 export const auditQueue = 'hqrelay.audit';
 
 /** Routes to a work queue by its name; what a delay queue lets go comes back through here. */
 export const workExchange = 'hqrelay.work';
+
+/** The routing key by which a message for a work queue reaches the queue of its size; other routing keys stay. */
+export function sizedRoutingKey(routingKey: string, messageBytes: number): string {
+  return messageBytes > smallMessageBytesMax && isWorkQueue(routingKey)
+    ? largeQueueOf(routingKey)
+    : routingKey;
+}
+
+function isWorkQueue(name: string): name is WorkQueue {
+  return (workQueues as readonly string[]).includes(name);
+}
 
 /** The exchange and queue of one rung. A message keeps the name of the work queue it goes back to as its routing key. */
 export const delayName = (rung: string): string => `hqrelay.delay.${rung}`;
@@ -41,7 +60,7 @@ export async function assertTopology(channel: Channel): Promise<void> {
     arguments: { ...quorum, 'x-delivery-limit': 1_000_000, 'x-dead-letter-exchange': deadLetterQueue },
   });
 
-  for (const queue of workQueues) {
+  for (const queue of sizedWorkQueues) {
     await channel.assertQueue(queue, {
       durable: true,
       arguments: { ...quorum, ...atLeastOnce, ...deliveryLimit },

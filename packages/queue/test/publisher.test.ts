@@ -3,14 +3,14 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { BrokerConnection } from '../src/connection.ts';
 import { Publisher, type PublishResult } from '../src/publisher.ts';
-import { workExchange } from '../src/topology.ts';
+import { delayName, largeQueueOf, smallMessageBytesMax, workExchange } from '../src/topology.ts';
 
 let world: World;
 let connection: BrokerConnection;
 let publisher: Publisher;
 let narrow: Publisher;
 
-const queue = 'hqrelay.webhooks';
+const queue = 'hqrelay.webhooks' as const;
 const body = Buffer.from('message');
 const publication = { exchange: workExchange, routingKey: queue, body };
 
@@ -92,6 +92,28 @@ describe('a publish', () => {
     });
     const [message] = (await response.json()) as { properties: { delivery_mode?: number } }[];
     expect(message?.properties.delivery_mode).toBe(2);
+  });
+
+  it('of a large message reaches the sibling of its work queue, directly and through a delay queue', async () => {
+    const large = Buffer.alloc(smallMessageBytesMax + 1, 'x');
+    const small = Buffer.alloc(smallMessageBytesMax, 'x');
+    for (const exchange of [workExchange, delayName('1s')]) {
+      for (const message of [large, small]) {
+        expect(await publisher.publish({ exchange, routingKey: queue, body: message })).toEqual({
+          kind: 'confirmed',
+        });
+      }
+      for (const [name, bytes] of [
+        [largeQueueOf(queue), large.length],
+        [queue, small.length],
+      ] as const) {
+        const depth = async () => (await connection.queueDepths([name])).get(name) === 1;
+        await waitFor(`a message in ${name}`, depth);
+        const sizes: number[] = [];
+        await connection.pull(name, async (content) => void sizes.push(content.length));
+        expect(sizes).toEqual([bytes]);
+      }
+    }
   });
 
   it('past the bound of those in flight fails at once instead of filling memory', async () => {

@@ -3,7 +3,15 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { connect, type Channel, type ChannelModel, type GetMessage } from 'amqplib';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { BrokerConnection } from '../src/connection.ts';
-import { assertTopology, deadLetterQueue, delayName, workExchange, workQueues } from '../src/topology.ts';
+import {
+  assertTopology,
+  deadLetterQueue,
+  delayName,
+  largeQueueOf,
+  sizedWorkQueues,
+  workExchange,
+  workQueues,
+} from '../src/topology.ts';
 
 let world: World;
 let model: ChannelModel;
@@ -57,7 +65,26 @@ describe('the topology', () => {
     }
   });
 
-  it.each(workQueues)('has a way to %s by its name', async (queue) => {
+  it('of a version with one size class gets the queues it lacks, and keeps its messages', async () => {
+    for (const queue of workQueues) await channel.deleteQueue(largeQueueOf(queue));
+    channel.publish(workExchange, 'hqrelay.webhooks', Buffer.from('kept'), { persistent: true });
+    const connection = new BrokerConnection({
+      urls: [world.rabbitmqUrl],
+      name: 'test',
+      onChange: () => {},
+    });
+    connection.start();
+    try {
+      await waitFor('the connection', () => connection.health.isUp);
+      const depths = await connection.queueDepths(workQueues.map(largeQueueOf));
+      expect([...depths.values()]).toEqual([0, 0, 0]);
+    } finally {
+      await connection.stop();
+    }
+    expect((await take('hqrelay.webhooks')).content.toString()).toBe('kept');
+  });
+
+  it.each(sizedWorkQueues)('has a way to %s by its name', async (queue) => {
     channel.publish(workExchange, queue, Buffer.from(queue), { persistent: true, mandatory: true });
     const message = await take(queue);
     expect(message.content.toString()).toBe(queue);
@@ -86,18 +113,21 @@ describe('the topology', () => {
     }
   });
 
-  it.each(workQueues)('parks what %s has given out 20 times too often, with its bytes', async (queue) => {
-    const consuming = await model.createChannel();
-    let given = 0;
-    await consuming.consume(queue, (message) => {
-      given += 1;
-      if (message) consuming.nack(message, false, true);
-    });
-    channel.publish(workExchange, queue, Buffer.from(`poison of ${queue}`), { persistent: true });
-    const parked = await take(deadLetterQueue);
-    await consuming.close();
-    expect(parked.content.toString()).toBe(`poison of ${queue}`);
-    expect(given).toBe(21);
-    expect(await channel.get(queue)).toBe(false);
-  });
+  it.each(sizedWorkQueues)(
+    'parks what %s has given out 20 times too often, with its bytes',
+    async (queue) => {
+      const consuming = await model.createChannel();
+      let given = 0;
+      await consuming.consume(queue, (message) => {
+        given += 1;
+        if (message) consuming.nack(message, false, true);
+      });
+      channel.publish(workExchange, queue, Buffer.from(`poison of ${queue}`), { persistent: true });
+      const parked = await take(deadLetterQueue);
+      await consuming.close();
+      expect(parked.content.toString()).toBe(`poison of ${queue}`);
+      expect(given).toBe(21);
+      expect(await channel.get(queue)).toBe(false);
+    },
+  );
 });

@@ -3,7 +3,7 @@ import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { delayLadder } from '@hqrelay/domain/delivery/retry-schedule';
 import { decodeMessage } from '@hqrelay/queue/messages';
 import { decodeParked } from '@hqrelay/queue/parked';
-import { auditQueue, deadLetterQueue, delayName, workQueues } from '@hqrelay/queue/topology';
+import { auditQueue, deadLetterQueue, delayName, sizedWorkQueues } from '@hqrelay/queue/topology';
 import { connect, type Channel } from 'amqplib';
 import type { World } from '@hqrelay/testing/world';
 
@@ -21,7 +21,7 @@ export type Remains = {
   places: Map<string, number>;
 };
 
-const queuesOfWork = [...workQueues, ...delayLadder.map((rung) => delayName(rung.name))];
+const queuesOfWork = [...sizedWorkQueues, ...delayLadder.map((rung) => delayName(rung.name))];
 /** Delays that may outlast a row. */
 export const queuesOfLater = delayLadder.filter(({ ms }) => ms >= 30_000).map(({ name }) => delayName(name));
 

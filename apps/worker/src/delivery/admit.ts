@@ -34,7 +34,7 @@ export async function admit(
   entrance: Entrance,
 ): Promise<Admitted | Verdict> {
   const { delivery, endpoint } = routed;
-  const { fields, mark, body } = delivery;
+  const { fields, mark } = delivery;
   const remainingMs = fields.notBefore - deps.now();
   const reason = holdReasonOf(deps.gate, endpoint, remainingMs);
   if (reason) return { ...routed, kind: 'to_hold', reason };
@@ -42,10 +42,7 @@ export async function admit(
     return ackIfStored(sendLater(deps, workQueueOf(fields.lane), messageOf(delivery), remainingMs));
 
   if (mark) await wait(otherMessageMs * (1 + deps.random()));
-  const pass = await entrance.enter(endpoint.id, {
-    bytes: body.length,
-    timeoutMs: attemptTimeoutMs(endpoint),
-  });
+  const pass = await entrance.enter(endpoint.id, attemptTimeoutMs(endpoint));
   if (pass === 'stopped') return 'requeue';
   if (pass === 'shut') return { ...routed, kind: 'to_hold', reason: 'breaker' };
   return { ...routed, kind: 'entered', pass: leftOnce(pass) };

@@ -2,7 +2,7 @@ import type { Postgres } from '@hqrelay/db/postgres';
 import { describe, expect, it } from 'vitest';
 import { EndpointGate, type Pass } from './endpoint-gate.ts';
 
-const delivery = { bytes: 0, timeoutMs: 1_000 };
+const timeoutMs = 1_000;
 
 /** Breakers that are closed never ask Postgres. */
 function createGate(workers = 1) {
@@ -26,28 +26,28 @@ async function enterAtOnce(
   const passes: Pass[] = [];
   const entrance = gate.entrance(lane);
   for (let count = 0; count < tries; count += 1) {
-    void entrance.enter(endpointId, delivery).then((pass) => typeof pass === 'object' && passes.push(pass));
+    void entrance.enter(endpointId, timeoutMs).then((pass) => typeof pass === 'object' && passes.push(pass));
   }
   await new Promise((resolve) => setImmediate(resolve));
   return passes;
 }
 
 describe('the gate of an endpoint', () => {
-  it('keeps a sixteenth of the cap for each lane, and never lets the lanes exceed the cap together', async () => {
+  it('keeps a thirty-second of the cap for each lane, and never lets the lanes exceed the cap together', async () => {
     const gate = createGate();
-    expect(await enterAtOnce(gate, 'live', 'a')).toHaveLength(224);
-    expect(await enterAtOnce(gate, 'retries', 'a')).toHaveLength(16);
-    expect(await enterAtOnce(gate, 'replays', 'a')).toHaveLength(16);
+    expect(await enterAtOnce(gate, 'live', 'a')).toHaveLength(240);
+    expect(await enterAtOnce(gate, 'retries', 'a')).toHaveLength(8);
+    expect(await enterAtOnce(gate, 'replays', 'a')).toHaveLength(8);
     gate.stop();
   });
 
   it('admits what waits in one lane when another lane leaves', async () => {
     const gate = createGate();
-    const retries = await enterAtOnce(gate, 'retries', 'a', 224);
-    expect(retries).toHaveLength(224);
-    const live = await enterAtOnce(gate, 'live', 'a', 16);
-    expect(live).toHaveLength(16);
-    const waiting = gate.entrance('live').enter('a', delivery);
+    const retries = await enterAtOnce(gate, 'retries', 'a', 240);
+    expect(retries).toHaveLength(240);
+    const live = await enterAtOnce(gate, 'live', 'a', 8);
+    expect(live).toHaveLength(8);
+    const waiting = gate.entrance('live').enter('a', timeoutMs);
     retries[0]?.leave('none');
     expect(await waiting).toBeTypeOf('object');
     gate.stop();
@@ -59,7 +59,7 @@ describe('the gate of an endpoint', () => {
     for (const endpointId of ['a', 'b', 'c']) {
       taken.push((await enterAtOnce(gate, 'retries', endpointId)).length);
     }
-    expect(taken).toEqual([224, 128, 64]);
+    expect(taken).toEqual([240, 120, 60]);
     expect(await enterAtOnce(gate, 'retries', 'answers', 30)).toHaveLength(30);
     gate.stop();
   });

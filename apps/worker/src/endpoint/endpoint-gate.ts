@@ -1,5 +1,5 @@
 import { EndpointBreakers, type EndpointBreakersOptions } from './endpoint-breakers.ts';
-import { EndpointSlots, slotsOf } from './endpoint-slots.ts';
+import { EndpointSlots } from './endpoint-slots.ts';
 
 /** What an attempt says about its endpoint. */
 export type HealthSignal = 'works' | 'fails' | 'none';
@@ -10,10 +10,7 @@ export type Pass = { leave: (signal: HealthSignal) => void };
 /** Where the deliveries of one lane enter: each lane has its own share of every endpoint, and its own bound over all. */
 export type Entrance = {
   /** Waits for a free slot for a second at most, and for Postgres where the breaker is open. `shut`: hold the delivery. */
-  enter: (
-    endpointId: string,
-    delivery: { bytes: number; timeoutMs: number },
-  ) => Promise<Pass | 'shut' | 'stopped'>;
+  enter: (endpointId: string, timeoutMs: number) => Promise<Pass | 'shut' | 'stopped'>;
 };
 
 /** How many held deliveries of an endpoint may be released: none, one that probes it, or so many into a lane. */
@@ -61,7 +58,7 @@ export class EndpointGate {
   entrance(lane: string): Entrance {
     const slots = this.#slotsIn(lane);
     return {
-      enter: (endpointId, delivery) => this.#enter(slots, endpointId, delivery),
+      enter: (endpointId, timeoutMs) => this.#enter(slots, endpointId, timeoutMs),
     };
   }
 
@@ -82,22 +79,21 @@ export class EndpointGate {
   async #enter(
     slots: EndpointSlots,
     endpointId: string,
-    { bytes, timeoutMs }: { bytes: number; timeoutMs: number },
+    timeoutMs: number,
   ): Promise<Pass | 'shut' | 'stopped'> {
-    const weight = slotsOf(bytes);
-    if (!(await slots.take(endpointId, weight))) return this.#isStopped ? 'stopped' : 'shut';
+    if (!(await slots.take(endpointId))) return this.#isStopped ? 'stopped' : 'shut';
     const isProbe = this.breakers.stateOf(endpointId) !== 'closed';
     let isAdmitted = !isProbe;
     try {
       if (isProbe) isAdmitted = await this.#mayProbe(endpointId, timeoutMs);
     } finally {
-      if (!isAdmitted) this.#free(slots, endpointId, weight);
+      if (!isAdmitted) this.#free(slots, endpointId);
     }
     if (!isAdmitted) return 'shut';
     const startedAt = this.#now();
     return {
       leave: (signal) => {
-        this.#free(slots, endpointId, weight);
+        this.#free(slots, endpointId);
         if (signal === 'works') this.breakers.succeeded(endpointId);
         if (signal === 'fails') this.breakers.failed(endpointId, { startedAt, probed: isProbe });
       },
@@ -109,10 +105,10 @@ export class EndpointGate {
     return this.breakers.stateOf(endpointId) === 'may_probe' && this.breakers.claimProbe(endpointId, leaseMs);
   }
 
-  /** The endpoint's cap at this worker, less what the other lanes have taken of it; each always keeps a sixteenth. */
+  /** The endpoint's cap at this worker, less what the other lanes have taken of it; each always keeps a thirty-second. */
   #capOf(endpointId: string, lane: string): number {
     const cap = Math.max(1, Math.floor(inFlightPerEndpointMax / this.#workers()));
-    const reserved = Math.min(Math.ceil(cap / 16), Math.floor(cap / this.#lanes.size));
+    const reserved = Math.min(Math.ceil(cap / 32), Math.floor(cap / this.#lanes.size));
     let left = cap;
     for (const [other, slots] of this.#lanes) {
       if (other !== lane) left -= Math.max(slots.takenBy(endpointId), reserved);
@@ -120,8 +116,8 @@ export class EndpointGate {
     return left;
   }
 
-  #free(slots: EndpointSlots, endpointId: string, weight: number): void {
-    slots.free(endpointId, weight);
+  #free(slots: EndpointSlots, endpointId: string): void {
+    slots.free(endpointId);
     for (const other of this.#lanes.values()) if (other !== slots) other.admitWaiting(endpointId);
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { EndpointSlots, slotsOf } from './endpoint-slots.ts';
+import { EndpointSlots } from './endpoint-slots.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -14,7 +14,7 @@ function createSlots({ perEndpoint = 4, total = 100 } = {}) {
 async function takenAtOnce(slots: EndpointSlots, endpointId: string, tries: number): Promise<number> {
   let taken = 0;
   for (let count = 0; count < tries; count += 1) {
-    void slots.take(endpointId, 1).then((isTaken) => (taken += Number(isTaken)));
+    void slots.take(endpointId).then((isTaken) => (taken += Number(isTaken)));
   }
   await vi.advanceTimersByTimeAsync(0);
   return taken;
@@ -24,8 +24,8 @@ describe('the slots of an endpoint', () => {
   it('go to the first that waits when all are taken and one is freed', async () => {
     const slots = createSlots();
     expect(await takenAtOnce(slots, 'a', 4)).toBe(4);
-    const fifth = slots.take('a', 1);
-    slots.free('a', 1);
+    const fifth = slots.take('a');
+    slots.free('a');
     expect(await fifth).toBe(true);
     expect(slots.room('a')).toBe(0);
   });
@@ -33,12 +33,12 @@ describe('the slots of an endpoint', () => {
   it('are refused to a delivery that has waited for a second', async () => {
     const slots = createSlots();
     await takenAtOnce(slots, 'a', 4);
-    const early = slots.take('a', 1);
+    const early = slots.take('a');
     await vi.advanceTimersByTimeAsync(600);
-    const late = slots.take('a', 1);
+    const late = slots.take('a');
     await vi.advanceTimersByTimeAsync(400);
     expect(await early).toBe(false);
-    slots.free('a', 1);
+    slots.free('a');
     expect(await late).toBe(true);
   });
 
@@ -46,13 +46,13 @@ describe('the slots of an endpoint', () => {
     const slots = createSlots();
     await takenAtOnce(slots, 'a', 5);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(await slots.take('a', 1)).toBe(false);
+    expect(await slots.take('a')).toBe(false);
     expect(slots.room('a')).toBe(0);
-    slots.free('a', 1);
+    slots.free('a');
     expect(slots.room('a')).toBe(0);
-    slots.free('a', 1);
+    slots.free('a');
     expect(slots.room('a')).toBe(2);
-    expect(await slots.take('a', 1)).toBe(true);
+    expect(await slots.take('a')).toBe(true);
   });
 
   it('are not fewer because another endpoint has deliveries in flight', async () => {
@@ -70,46 +70,57 @@ describe('the slots of an endpoint', () => {
     expect(await takenAtOnce(slots, 'answers', 4)).toBe(4);
   });
 
-  it('are taken several at once by a large body', async () => {
-    expect(slotsOf(1_024)).toBe(1);
-    expect(slotsOf(1 << 20)).toBe(17);
-    const slots = createSlots();
-    expect(await slots.take('a', 17)).toBe(true);
-    const second = slots.take('a', 17);
-    slots.free('a', 17);
-    expect(await second).toBe(true);
+  it('are waited for longer than a second while the endpoint gets through its line', async () => {
+    const slots = createSlots({ perEndpoint: 100, total: 1_000 });
+    const outcomes: boolean[] = [];
+    for (let count = 0; count < 500; count += 1) {
+      void slots.take('a').then((isTaken) => outcomes.push(isTaken));
+    }
+    // 200 a second: the last of the line waits for two seconds.
+    for (let count = 0; count < 500; count += 1) {
+      await vi.advanceTimersByTimeAsync(5);
+      slots.free('a');
+    }
+    expect(outcomes).toEqual(Array.from({ length: 500 }, () => true));
   });
 
-  it('admit a large body as soon as one of them is free, however busy the endpoint is', async () => {
-    const slots = createSlots();
-    await takenAtOnce(slots, 'a', 4);
-    const large = slots.take('a', slotsOf(1 << 20));
-    slots.free('a', 1);
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect(await large).toBe(true);
+  it('are refused to the end of a line that moves too slowly, and kept for its beginning', async () => {
+    const slots = createSlots({ perEndpoint: 100, total: 1_000 });
+    const outcomes: boolean[] = [];
+    for (let count = 0; count < 500; count += 1) {
+      void slots.take('a').then((isTaken) => (outcomes[count] = isTaken));
+    }
+    // 40 a second: most of the line would wait for ten seconds.
+    for (let count = 0; count < 160; count += 1) {
+      await vi.advanceTimersByTimeAsync(25);
+      slots.free('a');
+    }
+    const refused = outcomes.filter((isTaken) => !isTaken).length;
+    expect(refused).toBeGreaterThan(300);
+    expect(outcomes.slice(0, 500 - refused).every(Boolean)).toBe(true);
   });
 
   it('are refused to all that wait when the worker stops', async () => {
     const slots = createSlots();
     await takenAtOnce(slots, 'a', 4);
-    const waiting = slots.take('a', 1);
+    const waiting = slots.take('a');
     slots.stop();
     expect(await waiting).toBe(false);
-    expect(await slots.take('a', 1)).toBe(false);
+    expect(await slots.take('a')).toBe(false);
   });
 
   it('are counted right when a delivery waited before all others left', async () => {
     const slots = createSlots({ perEndpoint: 4, total: 8 });
     await takenAtOnce(slots, 'a', 4);
-    const waited = slots.take('a', 1);
-    for (let count = 0; count < 4; count += 1) slots.free('a', 1);
+    const waited = slots.take('a');
+    for (let count = 0; count < 4; count += 1) slots.free('a');
     await waited;
-    slots.free('a', 1);
+    slots.free('a');
     await takenAtOnce(slots, 'a', 4);
     // The timer of the delivery that waited has fired.
     await vi.advanceTimersByTimeAsync(1_500);
     expect(slots.room('a')).toBe(0);
-    for (let count = 0; count < 4; count += 1) slots.free('a', 1);
+    for (let count = 0; count < 4; count += 1) slots.free('a');
     expect(await takenAtOnce(slots, 'b', 4)).toBe(4);
     expect(slots.room('a')).toBe(4);
   });
@@ -119,7 +130,7 @@ describe('the slots of an endpoint', () => {
     for (let rounds = 0; rounds < 3; rounds += 1) {
       const taken = await takenAtOnce(slots, 'a', 50);
       expect(taken).toBe(50);
-      for (let count = 0; count < taken; count += 1) slots.free('a', 1);
+      for (let count = 0; count < taken; count += 1) slots.free('a');
     }
     expect(slots.room('a')).toBe(50);
   });

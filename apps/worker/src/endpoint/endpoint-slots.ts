@@ -1,36 +1,39 @@
-/** How many slots one delivery in flight takes: one, and one more for every 64 KiB of its body. */
-export function slotsOf(bytes: number): number {
-  return 1 + Math.floor(bytes / 65_536);
-}
-
 export type EndpointSlotsOptions = {
-  /** What one endpoint may take here. */
+  /** How many deliveries one endpoint may have in flight here. */
   perEndpoint: (endpointId: string) => number;
-  /** What all endpoints may take together. */
+  /** How many all endpoints may have together. */
   total: number;
   /** How long a delivery waits in memory for a slot. */
   waitMs: number;
 };
 
-/** `until`: `performance.now()`, ms. */
-type Waiter = { slots: number; until: number; resolve: (isTaken: boolean) => void };
+/** `since`: `performance.now()`, ms. */
+type Waiter = { since: number; resolve: (isTaken: boolean) => void };
 
 type Endpoint = {
   taken: number;
   /** In order of arrival. */
   line: Waiter[];
-  expiry?: NodeJS.Timeout | undefined;
+  review?: NodeJS.Timeout | undefined;
+  /** Admitted from the line since the last review. */
+  admitted: number;
+  /** About how many the line admits in `waitMs`. */
+  pace: number;
   /** A delivery has waited in vain: until half of the endpoint's slots are free, others are refused at once. */
   isCongested: boolean;
 };
 
 /** Every endpoint may take this many, however few are left. */
 const leastSlots = 4;
+const reviewsPerWait = 4;
+/** A delivery waits on, however long it has waited, when it is expected to get a slot within so many times `waitMs`. */
+const patience = 2;
 
 /**
  * Bounds what each endpoint has in flight in one lane, so that an endpoint that answers slowly does not fill the lane. An
  * endpoint may take half of the free slots at most, so that many slow ones still leave some. A delivery past that waits for
- * `waitMs`, because most bursts are short, and is then refused.
+ * `waitMs`, because most bursts are short. Then it is refused, unless the line moves: a worker that has just started takes
+ * thousands of deliveries at once, and an endpoint that answers gets through them in seconds.
  */
 export class EndpointSlots {
   readonly #options: EndpointSlotsOptions;
@@ -42,26 +45,26 @@ export class EndpointSlots {
     this.#options = options;
   }
 
-  /** Whether a slot was free within the time; if so, `free` must be called. */
-  take(endpointId: string, slots: number): Promise<boolean> {
-    const endpoint = this.#endpoints.get(endpointId) ?? { taken: 0, line: [], isCongested: false };
+  /** Whether the delivery got a slot; if so, `free` must be called. */
+  take(endpointId: string): Promise<boolean> {
+    const endpoint = this.#endpoints.get(endpointId) ?? unused();
     this.#endpoints.set(endpointId, endpoint);
     if (endpoint.line.length === 0 && this.#hasFreeSlot(endpointId, endpoint)) {
-      this.#give(endpoint, slots);
+      this.#give(endpoint);
       return Promise.resolve(true);
     }
     if (endpoint.isCongested || this.#isStopped) return Promise.resolve(false);
     return new Promise((resolve) => {
-      endpoint.line.push({ slots, until: performance.now() + this.#options.waitMs, resolve });
-      endpoint.expiry ??= setTimeout(() => this.#refuseExpired(endpointId, endpoint), this.#options.waitMs);
+      endpoint.line.push({ since: performance.now(), resolve });
+      this.#reviewLater(endpointId, endpoint);
     });
   }
 
-  free(endpointId: string, slots: number): void {
+  free(endpointId: string): void {
     const endpoint = this.#endpoints.get(endpointId);
     if (!endpoint) return;
-    endpoint.taken -= slots;
-    this.#taken -= slots;
+    endpoint.taken -= 1;
+    this.#taken -= 1;
     if (endpoint.taken <= this.#limitOf(endpointId, endpoint) / 2) endpoint.isCongested = false;
     this.admitWaiting(endpointId);
   }
@@ -76,7 +79,8 @@ export class EndpointSlots {
       next = endpoint.line[0]
     ) {
       endpoint.line.shift();
-      this.#give(endpoint, next.slots);
+      endpoint.admitted += 1;
+      this.#give(endpoint);
       next.resolve(true);
     }
     this.#forgetIfUnused(endpointId, endpoint);
@@ -86,7 +90,7 @@ export class EndpointSlots {
   stop(): void {
     this.#isStopped = true;
     for (const endpoint of this.#endpoints.values()) {
-      clearTimeout(endpoint.expiry);
+      clearTimeout(endpoint.review);
       for (const { resolve } of endpoint.line.splice(0)) resolve(false);
     }
   }
@@ -97,7 +101,7 @@ export class EndpointSlots {
 
   /** How many more deliveries the endpoint can take at once; 0 while others wait. */
   room(endpointId: string): number {
-    const endpoint = this.#endpoints.get(endpointId) ?? { taken: 0, line: [], isCongested: false };
+    const endpoint = this.#endpoints.get(endpointId) ?? unused();
     if (endpoint.isCongested || endpoint.line.length > 0) return 0;
     return Math.max(0, Math.floor(this.#limitOf(endpointId, endpoint) - endpoint.taken));
   }
@@ -107,35 +111,46 @@ export class EndpointSlots {
     return Math.min(this.#options.perEndpoint(endpointId), Math.max(leastSlots, free / 2));
   }
 
-  /** One free slot admits a delivery of any size: a large body that waited for all of its slots would wait for ever. */
   #hasFreeSlot(endpointId: string, endpoint: Endpoint): boolean {
     return endpoint.taken < Math.floor(this.#limitOf(endpointId, endpoint));
   }
 
-  #give(endpoint: Endpoint, slots: number): void {
-    endpoint.taken += slots;
-    this.#taken += slots;
+  #give(endpoint: Endpoint): void {
+    endpoint.taken += 1;
+    this.#taken += 1;
   }
 
-  #refuseExpired(endpointId: string, endpoint: Endpoint): void {
-    endpoint.expiry = undefined;
-    const now = performance.now();
-    for (let first = endpoint.line[0]; first && first.until <= now; first = endpoint.line[0]) {
-      endpoint.line.shift();
+  #reviewLater(endpointId: string, endpoint: Endpoint): void {
+    const review = () => this.#review(endpointId, endpoint);
+    endpoint.review ??= setTimeout(review, this.#options.waitMs / reviewsPerWait);
+  }
+
+  /** Refuses the deliveries that have waited long enough and stand too far back in the line for its pace. */
+  #review(endpointId: string, endpoint: Endpoint): void {
+    endpoint.review = undefined;
+    endpoint.pace += endpoint.admitted - endpoint.pace / reviewsPerWait;
+    endpoint.admitted = 0;
+    const waitedSince = performance.now() - this.#options.waitMs;
+    const arrivedLater = endpoint.line.findIndex(({ since }) => since > waitedSince);
+    const waitedLong = arrivedLater === -1 ? endpoint.line.length : arrivedLater;
+    const kept = Math.min(waitedLong, Math.floor(endpoint.pace * patience));
+    for (const { resolve } of endpoint.line.splice(kept, waitedLong - kept)) {
       endpoint.isCongested = true;
-      first.resolve(false);
+      resolve(false);
     }
-    const [next] = endpoint.line;
-    if (next) {
-      endpoint.expiry = setTimeout(() => this.#refuseExpired(endpointId, endpoint), next.until - now);
-    } else this.#forgetIfUnused(endpointId, endpoint);
+    if (endpoint.line.length > 0) this.#reviewLater(endpointId, endpoint);
+    else this.#forgetIfUnused(endpointId, endpoint);
   }
 
   #forgetIfUnused(endpointId: string, endpoint: Endpoint): void {
     if (endpoint.taken > 0 || endpoint.line.length > 0) return;
     // A later timer would act on an entry that a new one has replaced.
-    clearTimeout(endpoint.expiry);
-    endpoint.expiry = undefined;
+    clearTimeout(endpoint.review);
+    endpoint.review = undefined;
     this.#endpoints.delete(endpointId);
   }
+}
+
+function unused(): Endpoint {
+  return { taken: 0, line: [], admitted: 0, pace: 0, isCongested: false };
 }

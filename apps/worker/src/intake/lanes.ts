@@ -1,34 +1,49 @@
-import type { WorkQueue } from '@hqrelay/queue/topology';
+import { largeQueueOf, smallMessageBytesMax, type WorkQueue } from '@hqrelay/queue/topology';
 
-type Lane = {
-  queue: WorkQueue;
-  /** New webhooks: the others go only as fast as these do not notice. */
+/** One queue that a worker consumes, and what it may have in flight of it. */
+export type Lane = {
+  queue: string;
+  /** New webhooks: the other lanes give way to them. */
   isLive: boolean;
-  messagesMax: number;
-  /** What all endpoints may have in flight together: fewer than its messages, so that it still takes in others' while some hang. */
+  prefetch: number;
+  messageBytesMax: number;
+  /** What all endpoints may have in flight together: fewer than the prefetch, so that it still takes in others' while some hang. */
   slots: number;
-  bytesMax: number;
 };
 
 const mib = 1 << 20;
 
-/** What a worker has in flight at once. Each lane has its own, so that neither retries nor replays take the live one's place. */
-export const lanes: readonly Lane[] = [
-  { queue: 'hqrelay.webhooks', isLive: true, messagesMax: 2_500, slots: 2_000, bytesMax: 96 * mib },
-  { queue: 'hqrelay.retries', isLive: false, messagesMax: 600, slots: 480, bytesMax: 48 * mib },
-  { queue: 'hqrelay.replays', isLive: false, messagesMax: 400, slots: 320, bytesMax: 48 * mib },
+/** Each has its own, so that neither retries nor replays take the place of new webhooks, nor large messages that of small ones. */
+const budgets: readonly { queue: WorkQueue; isLive: boolean; smallMax: number; largeBytesMax: number }[] = [
+  { queue: 'hqrelay.webhooks', isLive: true, smallMax: 2_500, largeBytesMax: 64 * mib },
+  { queue: 'hqrelay.retries', isLive: false, smallMax: 600, largeBytesMax: 32 * mib },
+  { queue: 'hqrelay.replays', isLive: false, smallMax: 400, largeBytesMax: 32 * mib },
 ];
-
-/** All of them together. */
-export const inFlightMax = lanes.reduce((sum, { messagesMax }) => sum + messagesMax, 0);
 
 /** What a message has beside the webhook's body; the headers of a request are 16 KiB at most. */
 const envelopeBytesMax = 65_536;
+const slotsOf = (prefetch: number) => Math.max(1, Math.floor(prefetch * 0.8));
 
-/** The bounds of a lane's consumer when a webhook's body has up to `bodyBytesMax`. */
-export function intakeOf(
-  { messagesMax, bytesMax }: Lane,
-  bodyBytesMax: number,
-): { prefetch: number; memory: { bytesMax: number; messageBytesMax: number } } {
-  return { prefetch: messagesMax, memory: { bytesMax, messageBytesMax: bodyBytesMax + envelopeBytesMax } };
+/** The lanes of a worker, when a webhook's body has up to `bodyBytesMax`. */
+export function lanesOf(bodyBytesMax: number): Lane[] {
+  const largeMessageBytesMax = bodyBytesMax + envelopeBytesMax;
+  return budgets.flatMap(({ queue, isLive, smallMax, largeBytesMax }) => {
+    const largeMax = Math.max(1, Math.floor(largeBytesMax / largeMessageBytesMax));
+    return [
+      {
+        queue,
+        isLive,
+        prefetch: smallMax,
+        messageBytesMax: smallMessageBytesMax,
+        slots: slotsOf(smallMax),
+      },
+      {
+        queue: largeQueueOf(queue),
+        isLive,
+        prefetch: largeMax,
+        messageBytesMax: largeMessageBytesMax,
+        slots: slotsOf(largeMax),
+      },
+    ];
+  });
 }

@@ -4,7 +4,7 @@ import { countHeld } from '@hqrelay/db/queries/held-deliveries';
 import { countOutbox } from '@hqrelay/db/queries/outbox';
 import { delayLadder } from '@hqrelay/domain/delivery/retry-schedule';
 import type { BrokerConnection } from '@hqrelay/queue/connection';
-import { auditQueue, deadLetterQueue, delayName, workQueues } from '@hqrelay/queue/topology';
+import { auditQueue, deadLetterQueue, delayName, largeQueueOf, workQueues } from '@hqrelay/queue/topology';
 import type { Registry } from '@hqrelay/runtime/metrics';
 import { Gauge } from 'prom-client';
 
@@ -14,6 +14,7 @@ const queues = [
   deadLetterQueue,
   auditQueue,
 ];
+const largeQueues = workQueues.map(largeQueueOf);
 const holdReasons = ['delay', 'paused', 'disabled', 'order', 'breaker'] as const;
 
 /** Gauges of what waits, read from the stores: the same from every worker. */
@@ -38,8 +39,10 @@ export type MeasureBacklogDeps = {
 };
 
 export async function measureBacklog({ postgres, connection, gauges }: MeasureBacklogDeps): Promise<void> {
-  const depths = connection.health.isUp ? await connection.queueDepths(queues) : undefined;
-  for (const [queue, depth] of depths ?? []) gauges.queueDepth.set({ queue }, depth);
+  const depths = connection.health.isUp
+    ? await connection.queueDepths([...queues, ...largeQueues])
+    : undefined;
+  if (depths) for (const queue of queues) gauges.queueDepth.set({ queue }, depthOf(depths, queue));
   if (!postgres.health.isUp) return;
   const held = await countHeld(postgres.pool);
   for (const reason of holdReasons) gauges.held.set({ reason }, held.get(reason) ?? 0);
@@ -47,4 +50,9 @@ export async function measureBacklog({ postgres, connection, gauges }: MeasureBa
   // On their way from the queue to the table they must not seem to be fewer: without the one, the last count of both stands.
   if (!depths) return;
   gauges.deadLetters.set((depths.get(deadLetterQueue) ?? 0) + (await countOpenDeadLetters(postgres.pool)));
+}
+
+/** A work queue counts together with its sibling for large messages. */
+function depthOf(depths: ReadonlyMap<string, number>, queue: string): number {
+  return (depths.get(queue) ?? 0) + (depths.get(`${queue}.large`) ?? 0);
 }

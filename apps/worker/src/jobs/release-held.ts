@@ -2,7 +2,7 @@ import type { Postgres } from '@hqrelay/db/postgres';
 import { listHoldingEndpoints, releaseOfEndpoint } from '@hqrelay/db/queries/endpoint-releases';
 import { releaseDue, type PublishHeld } from '@hqrelay/db/queries/held-deliveries';
 import type { Publisher } from '@hqrelay/queue/publisher';
-import { workExchange, type WorkQueue } from '@hqrelay/queue/topology';
+import { largeQueueOf, sizedRoutingKey, workExchange, type WorkQueue } from '@hqrelay/queue/topology';
 import type { EndpointGate } from '../endpoint/endpoint-gate.ts';
 
 export type ReleaseHeldDeps = {
@@ -44,13 +44,10 @@ export async function releaseHeld(deps: ReleaseHeldDeps): Promise<number> {
         ...endpoint,
         now: deps.now(),
         isProbe: room.kind === 'probe',
-        breakerRoom:
-          room.kind === 'probe'
-            ? { retries: 1, replays: 1 }
-            : {
-                retries: room.deliveriesInto('hqrelay.retries'),
-                replays: room.deliveriesInto('hqrelay.replays'),
-              },
+        laneOf: (queue, bytes) => sizedRoutingKey(laneOf(queue), bytes),
+        breakerRoom: Object.fromEntries(
+          lanesOfReleased.map((lane) => [lane, room.kind === 'probe' ? 1 : room.deliveriesInto(lane)]),
+        ),
         breakerEveryMs: room.kind === 'probe' ? probeEveryMs : roomEveryMs,
         limit: perEndpointMax,
       },
@@ -62,6 +59,11 @@ export async function releaseHeld(deps: ReleaseHeldDeps): Promise<number> {
 
 /** First attempts that were held go with the retries: new webhooks go ahead of them. */
 const laneOf = (queue: string): WorkQueue => (queue === 'hqrelay.replays' ? queue : 'hqrelay.retries');
+
+const lanesOfReleased = (['hqrelay.retries', 'hqrelay.replays'] as const).flatMap((queue) => [
+  queue,
+  largeQueueOf(queue),
+]);
 
 function publishTo(publisher: Publisher): PublishHeld {
   return async ({ queue, message }) => {

@@ -28,16 +28,15 @@ export async function listHoldingEndpoints(pool: pg.Pool): Promise<HoldingEndpoi
   return rows;
 }
 
-/** How many deliveries of one endpoint the lanes take: replays go back to their own, all others to the retries. */
-export type BreakerRoom = { retries: number; replays: number };
-
 export type ReleaseOptions = HoldingEndpoint & {
   /** ms since epoch. */
   now: number;
   /** One delivery, whatever held it, is to try an endpoint whose breaker is open. */
   isProbe: boolean;
+  /** The lane that a delivery goes back to, by the queue of its message and the message's size. */
+  laneOf: (queue: string, bytes: number) => string;
   /** Of deliveries that waited for its breaker or for room: how many each lane takes, and how long after the last of them. */
-  breakerRoom: BreakerRoom;
+  breakerRoom: Readonly<Record<string, number>>;
   breakerEveryMs: number;
   /** At once, of whatever kind. */
   limit: number;
@@ -76,8 +75,8 @@ export async function releaseOfEndpoint(
     const from = Math.max(turn.next_at.getTime(), now - catchUpMs);
     const atRate = Math.max(0, 1 + Math.floor((now - from) / intervalMs));
     const isBreakersTurn = now - turn.breaker_released_at.getTime() >= options.breakerEveryMs;
-    const room = isBreakersTurn ? options.breakerRoom : { retries: 0, replays: 0 };
-    const breakerMax = room.retries + room.replays;
+    const room = isBreakersTurn ? options.breakerRoom : {};
+    const breakerMax = Object.values(room).reduce((sum, deliveries) => sum + deliveries, 0);
     const candidates = await oldest(
       client,
       options,
@@ -86,7 +85,7 @@ export async function releaseOfEndpoint(
     const ofBreaker = options.isProbe || candidates[0]?.reason === 'breaker';
     const run = candidates.findIndex(({ reason }) => (reason === 'breaker') !== ofBreaker);
     const alike = options.isProbe || run === -1 ? candidates : candidates.slice(0, run);
-    const taken = ofBreaker ? takeWithin(room, alike) : alike.slice(0, atRate);
+    const taken = ofBreaker ? takeWithin(room, alike, options.laneOf) : alike.slice(0, atRate);
     if (taken.length === 0) return 0;
     const released = await releaseFirst(client, taken, publish);
     const nextAt = ofBreaker ? turn.next_at : new Date(from + Math.ceil(released * intervalMs));
@@ -99,11 +98,17 @@ export async function releaseOfEndpoint(
 }
 
 /** What each lane has room for, in order. */
-function takeWithin(room: BreakerRoom, candidates: readonly Candidate[]): Candidate[] {
-  const left = { ...room };
-  return candidates.filter(({ queue }) => {
-    const lane = queue === 'hqrelay.replays' ? 'replays' : 'retries';
-    return (left[lane] -= 1) >= 0;
+function takeWithin(
+  room: ReleaseOptions['breakerRoom'],
+  candidates: readonly Candidate[],
+  laneOf: ReleaseOptions['laneOf'],
+): Candidate[] {
+  const left = new Map(Object.entries(room));
+  return candidates.filter(({ queue, bytes }) => {
+    const lane = laneOf(queue, bytes);
+    const taken = (left.get(lane) ?? 0) - 1;
+    left.set(lane, taken);
+    return taken >= 0;
   });
 }
 

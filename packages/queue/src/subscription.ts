@@ -1,0 +1,110 @@
+import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
+import { Acknowledgements, type Verdict } from './acknowledgements.ts';
+
+export type SubscriptionOptions = {
+  queue: string;
+  prefetch: number;
+  /** Never used before: RabbitMQ 3.10 may confuse what it sent under a consumer tag that it has seen. */
+  consumerTag: string;
+  onMessage: (subscription: Subscription, message: ConsumeMessage) => void;
+};
+
+/** A consumer of one queue on a channel of its own. */
+export class Subscription {
+  readonly channel: Channel;
+  readonly #options: SubscriptionOptions;
+  readonly #acknowledgements: Acknowledgements;
+  #inFlight = 0;
+  #isEnding = false;
+  #isClosing = false;
+  #cancelling: Promise<void> | undefined;
+
+  private constructor(channel: Channel, options: SubscriptionOptions) {
+    this.channel = channel;
+    this.#options = options;
+    this.#acknowledgements = new Acknowledgements(channel);
+  }
+
+  static async open(model: ChannelModel, options: SubscriptionOptions): Promise<Subscription> {
+    const channel = await model.createChannel();
+    channel.on('error', () => {});
+    await channel.prefetch(options.prefetch);
+    const subscription = new Subscription(channel, options);
+    await channel.consume(options.queue, (message) => subscription.#receive(message), {
+      consumerTag: options.consumerTag,
+    });
+    return subscription;
+  }
+
+  get prefetch(): number {
+    return this.#options.prefetch;
+  }
+
+  /** Messages that the broker has no verdict on. */
+  get unacknowledged(): number {
+    return this.#acknowledgements.pending;
+  }
+
+  /** A message that was handed out with `onMessage` is finished. */
+  finish({ fields }: ConsumeMessage, verdict: Verdict): void {
+    this.#inFlight -= 1;
+    this.#acknowledgements.add(fields.deliveryTag, verdict);
+    if (this.#isEnding && this.#inFlight === 0) void this.close();
+  }
+
+  /** Sends no verdict before `close`: each one would bring another message. */
+  pause(): void {
+    this.#acknowledgements.pause();
+  }
+
+  /** Hands out nothing more, and closes when what was handed out is finished. */
+  async end(): Promise<void> {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    await this.cancel();
+    if (this.#inFlight === 0) await this.close();
+  }
+
+  /**
+   * Stops consuming. The channel has to be closed after that: RabbitMQ 3.10 may neither deliver nor requeue a message that it
+   * sends while it cancels, until the channel is closed.
+   */
+  cancel(): Promise<void> {
+    this.#isEnding = true;
+    this.#cancelling ??= this.channel.cancel(this.#options.consumerTag).then(
+      () => {
+        // In a cluster a message may still be on its way; amqplib would end the connection for an unknown consumer tag.
+        (this.channel as RegistersConsumers).registerConsumer(this.#options.consumerTag, () => {});
+      },
+      () => {
+        // The channel is closed already.
+      },
+    );
+    return this.#cancelling;
+  }
+
+  /** Sends every verdict and closes the channel; the broker requeues what has none. */
+  async close(): Promise<void> {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    await this.cancel();
+    this.#acknowledgements.sendAll();
+    await this.channel.close().catch(() => {
+      // It is closed already.
+    });
+  }
+
+  #receive(message: ConsumeMessage | null): void {
+    if (message === null) {
+      // The broker cancelled the consumer, as when its queue is deleted.
+      this.channel.close().catch(() => {});
+      return;
+    }
+    this.#acknowledgements.expect(message.fields.deliveryTag);
+    if (this.#isEnding) return;
+    this.#inFlight += 1;
+    this.#options.onMessage(this, message);
+  }
+}
+
+type RegistersConsumers = Channel & { registerConsumer(tag: string, take: () => void): void };
