@@ -75,12 +75,13 @@ export async function startReceiverWorld(env: Record<string, string> = {}) {
     /** Resolves when Redis is asked for the key. Begins to listen before it returns. */
     async listenFor(key: string): Promise<{ asked: Promise<unknown> }> {
       // On a socket of our own: the client's MONITOR trips over commands that come while it begins.
-      const { hostname, port } = new URL(world.redisUrl);
+      const { hostname, port, password } = new URL(world.redisUrl);
       const socket = createConnection(Number(port), hostname);
-      socket.setEncoding('utf8').write('MONITOR\r\n');
+      const login = password === '' ? '' : `AUTH ${decodeURIComponent(password)}\r\n`;
+      socket.setEncoding('utf8').write(`${login}MONITOR\r\n`);
       let seen = '';
       socket.on('data', (chunk: string) => (seen += chunk));
-      await waitFor('MONITOR to begin', () => seen.startsWith('+OK'));
+      await waitFor('MONITOR to begin', () => seen.startsWith(login === '' ? '+OK' : '+OK\r\n+OK'));
       const asked = waitFor('the question', () => seen.includes(`"GET" "${key}"`));
       return { asked: asked.finally(() => socket.destroy()) };
     },
