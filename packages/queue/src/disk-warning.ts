@@ -9,19 +9,19 @@ const nodes = z.array(
   }),
 );
 
-const managementPort = 15_672;
 const timesTheLimit = 2;
 const bytesMin = 1 << 30;
 
 /**
- * A sentence when a node of the broker is short of disk: below it publishing is blocked. Asked from the management plugin
- * on its usual port, with the login of the URL; nothing is said where there is none. `origin` overrides that.
+ * A sentence when a node of the broker is short of disk: below its limit publishing is blocked. Asks the management plugin on
+ * its usual port with the login of the URL; undefined when it does not answer.
  */
-export async function diskWarning(amqpUrl: string, origin?: string): Promise<string | undefined> {
-  const { hostname, username, password } = new URL(amqpUrl);
+export async function diskWarning(amqpUrl: string): Promise<string | undefined> {
+  const { username, password } = new URL(amqpUrl);
   const login = `${decodeURIComponent(username) || 'guest'}:${decodeURIComponent(password) || 'guest'}`;
-  const answer = await fetch(`${origin ?? `http://${hostname}:${managementPort}`}/api/nodes`, {
+  const answer = await fetch(`${managementOrigin(amqpUrl)}/api/nodes`, {
     headers: { authorization: `Basic ${Buffer.from(login).toString('base64')}` },
+    redirect: 'error',
     signal: AbortSignal.timeout(2_000),
   }).catch(() => undefined);
   const parsed = answer?.ok ? nodes.safeParse(await answer.json()) : undefined;
@@ -32,4 +32,10 @@ export async function diskWarning(amqpUrl: string, origin?: string): Promise<str
   if (!short) return undefined;
   const mebibytes = (bytes: number) => `${Math.round(bytes / (1 << 20))} MiB`;
   return `RabbitMQ node ${short.name} has ${mebibytes(short.disk_free)} of disk left and blocks publishing below ${mebibytes(short.disk_free_limit)}: webhooks would go to the outbox`;
+}
+
+/** With TLS where the URL says TLS: the login must not go out in clear. */
+function managementOrigin(amqpUrl: string): string {
+  const { protocol, hostname } = new URL(amqpUrl);
+  return protocol === 'amqps:' ? `https://${hostname}:15671` : `http://${hostname}:15672`;
 }
