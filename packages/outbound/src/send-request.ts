@@ -1,8 +1,9 @@
 import type { HttpExchange } from '@hqrelay/domain/delivery/attempt-outcome';
 import type { EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
-import { checkEndpointUrl, type NetworkPolicy } from '@hqrelay/domain/network/network-policy';
+import type { NetworkPolicy } from '@hqrelay/domain/network/network-policy';
 import type { ConnectionOptions } from './connection.ts';
 import { ConnectionPools } from './connection-pools.ts';
+import { createEndpointUrls } from './endpoint-urls.ts';
 import { Exchange } from './exchange.ts';
 import { createGuardedLookup } from './names/guarded-lookup.ts';
 import { createResolveHost, type ResolveHost } from './names/resolve-host.ts';
@@ -53,6 +54,7 @@ export function createSender({
   now,
   ...limits
 }: SenderOptions): Sender {
+  const checkUrl = createEndpointUrls(policy);
   const identityOf = createTlsIdentities();
   const pools = new ConnectionPools(limits);
   const socketOptions = {
@@ -65,7 +67,7 @@ export function createSender({
   const giveUp = (exchange: Exchange) => exchange.fail('ABORTED', 'given up by the relay');
 
   function exchange({ url, headers, body, timeoutMs, tls }: OutboundRequest): Promise<HttpExchange> {
-    const checked = checkEndpointUrl(policy, url);
+    const checked = checkUrl(url);
     if (!checked.ok) return Promise.resolve(notSent('policy', 'FORBIDDEN_URL', checked.reason));
     const { origin, pathname, search } = checked.url;
     let identity: TlsIdentity;
