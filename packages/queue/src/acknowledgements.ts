@@ -15,7 +15,7 @@ export class Acknowledgements {
   readonly #channel: Channel;
   /** By delivery tag, oldest first; undefined while the message is worked on. */
   readonly #verdicts = new Map<number, Verdict | undefined>();
-  #outOfOrder: number[] = [];
+  readonly #outOfOrder: number[] = [];
   #isScheduled = false;
   #isPaused = false;
   #timer: NodeJS.Timeout | undefined;
