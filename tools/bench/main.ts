@@ -99,7 +99,7 @@ async function createPipelines(services: DurableServices, sinkUrl: string): Prom
   return [await createProduct(options), await createBare(options)];
 }
 
-/** What was measured, with what it was measured on. */
+/** Writes the figures, with the machine that they were measured on. */
 async function keep(figures: readonly Figure[]): Promise<void> {
   const at = new Date().toISOString();
   const folder = join(import.meta.dirname, 'results');

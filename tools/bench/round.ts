@@ -19,7 +19,7 @@ export type RoundOptions = {
 
 const patienceMs = 90_000;
 
-/** Accepts with no worker there, drains what was accepted, then does both at once; by processes that begin cold. */
+/** Accepts without a worker, drains the backlog, then does both at once; the processes start cold. */
 export async function measureRound(pipeline: Pipeline, options: RoundOptions): Promise<Measured> {
   const before = await countRows(pipeline.world);
   await options.sink.reset();

@@ -49,7 +49,7 @@ export function tryLock(file) {
       if (!hasCode(error, 'EEXIST')) throw error;
     }
     const holder = readHolder(file);
-    if (holder === 'gone') continue;
+    if (holder === 'absent') continue;
     if (holder === 'unreadable') return { kind: 'held', pid: 0 };
     if (holder !== 'dead') return { kind: 'held', pid: holder.pid };
     takeAway(file);
@@ -58,7 +58,7 @@ export function tryLock(file) {
 
 /**
  * @param {string} file
- * @returns {Holder | 'gone' | 'unreadable' | 'dead'}
+ * @returns {Holder | 'absent' | 'unreadable' | 'dead'}
  */
 function readHolder(file) {
   let ageMs;
@@ -67,7 +67,7 @@ function readHolder(file) {
     const holder = /** @type {Holder} */ (JSON.parse(readFileSync(file, 'utf8')));
     return processIdentity(holder.pid)?.startedAt === holder.startedAt ? holder : 'dead';
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return 'gone';
+    if (hasCode(error, 'ENOENT')) return 'absent';
     if (!(error instanceof SyntaxError)) throw error;
     return (ageMs ?? 0) < unreadableMs ? 'unreadable' : 'dead';
   }

@@ -12,12 +12,12 @@ export type ChaosCommand =
 export const usage = `npm run chaos -- [options]
 
   --only name[,name] these rows alone, or with --guards these guards
-  --list            says which rows there are
+  --list            lists the rows
   --guards          injects faults that take guards out of the apps, and expects rows to go red
   --small           the rows under one load, fewer webhooks, no time is judged: what npm test runs
-  --source          apps from their source instead of what was built
+  --source          starts the apps from their source instead of the build
   --write           puts the table into docs/failure-matrix.md
-  --keep-logs       leaves the logs of apps and servers until the next run, and says where
+  --keep-logs       keeps the logs of apps and servers until the next run, and prints their folder
 `;
 
 export function readCommandLine(args: readonly string[], all: readonly Row[]): ChaosCommand {

@@ -2,16 +2,16 @@ import type { ServiceName } from '@hqrelay/services/private-services';
 import type { Load } from '../harness/load.ts';
 import type { Site } from './site.ts';
 
-/** One line of the failure matrix: what is broken, and what follows from it. */
+/** One line of the failure matrix: a fault, and what must hold in spite of it. */
 export type Row = {
   name: string;
   /** What happens, for people. */
   fault: string;
-  /** Breaks something and mends it, while the load goes on. */
+  /** Breaks something under load, and repairs it. */
   run: (site: Site, stage: Stage) => Promise<void>;
-  /** Why some deliveries may arrive twice; without it, one that does is a defect. */
+  /** Why some deliveries may arrive twice; without it, a duplicate is a defect. */
   duplicatesBecause?: string;
-  /** Says what proves that work was in flight when the fault hit, or nothing. */
+  /** The proof that work was in flight when the fault hit; undefined when there is none. */
   hit: (evidence: Evidence) => string | undefined;
   /** Services that the apps reach through a proxy of ours. */
   proxied?: readonly ServiceName[];
@@ -19,14 +19,14 @@ export type Row = {
   workersProxied?: boolean;
   /** Workers load this first. */
   workerPreload?: string;
-  /** Whether some deliveries use up their schedule and some are held; not where that would outlast the row. */
+  /** Whether some deliveries use up their schedule and some are held; not where that would take longer than the row. */
   everyEnd?: boolean;
   perSecond?: number;
   /** The whole row, ms, where that is more than others need. */
   withinMs?: number;
   /** Whether the relay may answer 503; without it, more than a few are a defect. */
   mayRefuse?: boolean;
-  /** What else must hold: says what does not. */
+  /** Further conditions: returns those that do not hold. */
   check?: (evidence: Evidence) => string[];
   /** How soon after the fault's end webhooks are to be answered 202 again, ms; 1 s unless told otherwise. */
   acceptsWithinMs?: number;
@@ -34,12 +34,12 @@ export type Row = {
   p99MsMax?: number;
 };
 
-/** What a row acts through, so that its faults are on record. */
+/** How a row acts, so that its faults are recorded. */
 export type Stage = {
   load: Load;
-  /** Once is enough of what the row does several times. */
+  /** A row that repeats its fault does it once. */
   brief: boolean;
-  /** Waits until work is in flight, then does `act`, which ends when all is mended. */
+  /** Waits until work is in flight, then runs `act`, which ends when everything is repaired. */
   fault: (what: string, act: () => Promise<void>, options?: { inFlight?: () => boolean }) => Promise<void>;
   wait: (ms: number) => Promise<void>;
 };
@@ -61,13 +61,13 @@ export type Evidence = {
   reset: number;
   refused: number;
   timedOut: number;
-  /** Deliveries whose sender went away before they were answered. */
+  /** Deliveries whose sender closed the connection before the answer. */
   cut: number;
   /** Deliveries that arrived again. */
   duplicates: number;
 };
 
-/** Every fault found requests and deliveries under way. */
+/** Every fault hit requests and deliveries in flight. */
 export function hitBoth({ faults }: Evidence): string | undefined {
   const hit = faults.every((fault) => fault.requestsInFlight > 0 && fault.deliveriesInFlight > 0);
   return hit && faults.length > 0

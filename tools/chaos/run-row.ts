@@ -31,7 +31,7 @@ export type RowResult = Books &
 export type RunOptions = {
   services: DurableServices;
   apps: AppSource;
-  /** The books alone, of few webhooks, and no time is judged: for machines that are busy with other tests. */
+  /** Few webhooks, and no time is judged: for machines that are busy with other tests. */
   brief: boolean;
   /** The whole row, ms. */
   withinMs: number;
@@ -40,12 +40,12 @@ export type RunOptions = {
   say: (line: string) => void;
 };
 
-/** Apps that have just started compile themselves for seconds, beside servers that start on the same cores. */
+/** Apps that have just started compile their code for seconds, on the cores of the servers. */
 const warmUpMs = { brief: 1_200, whole: 5_000 };
 const afterFaultMs = { brief: 1_200, whole: 2_500 };
 /** For the end of the apps and for the books. */
 const closingMs = 6_000;
-/** For the broker to give back what a stopped worker had in its hands. */
+/** For the broker to requeue what a stopped worker had in flight. */
 const giveBackMs = 1_500;
 
 /** Runs one row of the matrix from its own apps and database to its outcome. */
@@ -126,16 +126,16 @@ function createStage(site: Site, load: Load, faults: Fault[], { brief, say }: Ru
   };
 }
 
-/** Whether every webhook was answered 202, and nothing waits for anything but a time that lies beyond the row. */
+/** Whether every webhook was answered 202 and nothing waits, except for a time after the end of the row. */
 async function drained(site: Site, load: Load, deadline: number): Promise<boolean> {
   const owedBy = new Map(site.projects.map((project) => [project.id, project.endpointIds.length]));
   const isDrained = async () => {
     if (load.outstanding > 0) return false;
     const owed = load.webhooks.reduce((sum, { projectId }) => sum + (owedBy.get(projectId) ?? 0), 0);
-    const { settled, outbox } = await readProgress(site.world);
+    const { ended, outbox } = await readProgress(site.world);
     if (outbox > 0) return false;
     const { soon, late } = await countReady(site.world.rabbitmqUrl);
-    return soon === 0 && settled + late >= owed;
+    return soon === 0 && ended + late >= owed;
   };
   const timeoutMs = Math.max(0, deadline - performance.now());
   return waitFor('everything to be drained', isDrained, { timeoutMs, everyMs: 250 }).then(
@@ -166,10 +166,10 @@ async function concluded(
     endpoints: site.endpoints,
     faults,
   };
-  // For whoever keeps the logs to see what was slow, and when.
+  // With --keep-logs this shows what was slow, and when.
   writeFileSync(join(run.logFolder, 'answers.json'), JSON.stringify({ faults, answers: load.answers }));
   if (run.left !== undefined) await wait(giveBackMs);
-  // A fault that went wrong may have left one stopped, and the books are in them.
+  // A fault that went wrong may have left a server stopped, and the books need all of them.
   await options.services.restore();
   const remains = await readRemains(site.world);
   const books = balance({

@@ -22,7 +22,7 @@ type Options = {
   keepLogs?: boolean;
 };
 
-/** Runs `work` with servers that end with it, and when this process is told to end. */
+/** Runs `work` with servers that end with it, or when this process gets a signal to end. */
 export async function withDurableServices(
   { say, postgresSettings = [], keepLogs = false }: Options,
   work: (services: DurableServices) => Promise<void>,

@@ -2,13 +2,13 @@ import { Agent, request as httpRequest } from 'node:http';
 import { signAsProvider } from '@hqrelay/testing/provider';
 import type { SeededProject } from '@hqrelay/testing/seed';
 
-/** What became of one request. Times are `performance.now()`, ms. */
+/** The outcome of one request. Times are `performance.now()`, ms. */
 export type Answer = {
   /** The receiver's port. */
   port: number;
   sentAt: number;
   tookMs: number;
-  /** `refused`: nobody listened, so nothing was in flight. */
+  /** `refused`: no process listened, so nothing was in flight. */
   outcome: 'accepted' | 'unavailable' | 'refused' | 'reset' | 'timed_out' | 'unexpected';
   detail?: string;
 };
@@ -17,9 +17,9 @@ export type Answer = {
 export type SentWebhook = {
   projectId: string;
   webhookId: string;
-  /** Ids that 202s gave it: one, or the relay has two lives of it. */
+  /** The ids in its 202s. More than one is a defect: the relay has the webhook twice. */
   ids: Set<string>;
-  /** Answers 202 that came after the first, to a provider that had not seen it. */
+  /** Answers 202 after the first, to a provider that had not seen the first. */
   replays: number;
   /** When the first 202 came. */
   acceptedAt?: number;
@@ -86,7 +86,7 @@ export class Load {
     }, tickMs);
   }
 
-  /** No new webhooks; those under way go on until they are answered 202. */
+  /** No new webhooks; those in flight are sent until they are answered 202. */
   stop(): void {
     clearInterval(this.#timer);
     this.#stopped = true;
@@ -96,7 +96,7 @@ export class Load {
     return this.#stopped;
   }
 
-  /** Gives up what was not answered 202 by now. */
+  /** Gives up every webhook that has no 202 yet. */
   close(): void {
     this.stop();
     this.#abandoned = true;
@@ -134,7 +134,7 @@ export class Load {
         continue;
       }
       if (answer.outcome === 'unexpected') break;
-      // A balancer in front of the receivers would know at once who does not listen.
+      // A balancer in front of the receivers would skip one that does not listen.
       await wait(answer.outcome === 'refused' ? 20 : (retryAfterMs ?? resendAfterMs));
     }
     this.#outstanding -= 1;

@@ -9,7 +9,7 @@ test('imports that only go one way form no circle', () => {
   expect(findCircles(graph({ ingest: ['http', 'report'], http: ['report'], report: [] }))).toEqual([]);
 });
 
-test('a circle is told once, by the shortest way around', () => {
+test('a circle is reported once, by the shortest way around', () => {
   const circle = graph({
     main: ['ingest'],
     ingest: ['http', 'reservation'],
@@ -30,7 +30,7 @@ test('production code imports nothing that exists for tests, and its tests do', 
   expect(importableBy('worker', true)).toContain('testing');
 });
 
-test('a part that has no place in the rows is told apart from one that imports nothing', () => {
+test('a part that has no place in the rows is distinguished from one that imports nothing', () => {
   expect(importableBy('somewhere', false)).toBeUndefined();
   expect(partOf('tools/verify.ts')).toBeUndefined();
 });

@@ -51,7 +51,7 @@ async function up(): Promise<void> {
 
   title('Services');
   const finding = findServices({ root, dir, env: process.env, say: detail });
-  // Stopped halfway, it ends by itself first: what it started is known only then.
+  // Its servers are known only when it has ended, so a stop waits for that.
   stops.add('services', async () => (await finding.catch(() => undefined))?.stop());
   const { urls } = await finding;
   if (stops.isStopping) return;
@@ -138,7 +138,7 @@ function sayWhatIsNext(receiverPort: number, workerPort: number, projectId: stri
   detail('npm run hqrelay -- endpoint add --project PROJECT_ID --url http://127.0.0.1:8080/');
   detail('npm run hqrelay -- webhook list --project PROJECT_ID');
   detail('(. ./.hqrelay/env && psql "$DATABASE_URL")');
-  say('\nREADME.md goes on from here. Ctrl-C stops everything that was started. What happens now:\n');
+  say('\nREADME.md continues from here. Ctrl-C stops everything. The logs of the apps from now on:\n');
 }
 
 async function within(timeoutMs: number, what: string, work: Promise<unknown>): Promise<void> {
@@ -149,8 +149,8 @@ async function within(timeoutMs: number, what: string, work: Promise<unknown>): 
   await Promise.race([work, timedOut()]);
 }
 
-/** A second signal is impatience: the apps are not waited for any longer. */
+/** A second signal kills the apps instead of waiting for them. */
 function stopOrHurry(): void {
   if (stops.isStopping) for (const app of apps) void app.end('SIGKILL');
-  else void stops.stopAll('Told to stop:', 0);
+  else void stops.stopAll('Stopping:', 0);
 }

@@ -1,6 +1,6 @@
 type Stop = { name: string; stop: () => Promise<unknown> };
 
-/** What was started, to be stopped in the opposite order, once. */
+/** Started parts, which are stopped once, in the opposite order. */
 export class StopList {
   readonly #say: (line: string) => void;
   readonly #stops: Stop[] = [];
@@ -18,7 +18,7 @@ export class StopList {
     this.#stops.push({ name, stop });
   }
 
-  /** Says why, stops everything and ends the process. Does nothing when that is going on already. */
+  /** Says why, stops everything and ends the process. Does nothing while it is stopping already. */
   async stopAll(why: string, exitCode: number): Promise<void> {
     if (this.#isStopping) return;
     this.#isStopping = true;

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-// A process of its own, as `npm run chaos` is: the servers that it kills are nobody else's.
+// A process of its own, as `npm run chaos` is: no other test uses the servers that it kills.
 it('loses nothing when workers are killed and RabbitMQ restarts', { timeout: 150_000 }, async () => {
   const { code, output } = await runChaos('--small', '--source', '--only', 'worker-kill,rabbitmq-restart');
 

@@ -17,14 +17,14 @@ test('records method, path, headers and the exact bytes', async () => {
   expect(request?.body.equals(body)).toBe(true);
 });
 
-test('answers as it is told, request by request', async () => {
+test('answers each request as the test decides', async () => {
   endpoint.answerWith((_, count) => (count < 3 ? { statusCode: 503, headers: { 'retry-after': '1' } } : {}));
   const answers = [await post(), await post(), await post()];
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 200]);
   expect(answers[0]?.headers.get('retry-after')).toBe('1');
 });
 
-test('hangs or resets when it is told to, and has recorded the request all the same', async () => {
+test('records a request that it leaves unanswered or resets', async () => {
   endpoint.answerWith({ instead: 'hang' });
   await expect(post({ signal: AbortSignal.timeout(100) })).rejects.toMatchObject({ name: 'TimeoutError' });
   endpoint.answerWith({ instead: 'reset' });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { waitFor } from '../src/wait-for.ts';
 import { expect, test } from 'vitest';
 
-test('a run that exits halfway takes its servers and its folder with it', async () => {
+test('a run that exits halfway takes its servers and its folder with it', { timeout: 90_000 }, async () => {
   const program = fileURLToPath(new URL('starts-and-exits.ts', import.meta.url));
   const child = spawn(process.execPath, ['--conditions=@hqrelay/source', '--import', 'tsx', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -19,7 +19,7 @@ test('a run that exits halfway takes its servers and its folder with it', async 
   await waitFor('its servers to end', () => !pids.some(runs));
 });
 
-/** Of one that has ended, and that nobody has asked about yet, an entry without a command line stays. */
+/** A process that has ended keeps an entry without a command line until its parent collects it. */
 function runs(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== '';

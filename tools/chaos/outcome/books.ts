@@ -13,12 +13,12 @@ export type Books = {
   waiting: number;
   held: number;
   dead: number;
-  /** Owed, and nowhere. */
+  /** Owed, and in no store. */
   lost: number;
   duplicates: number;
-  /** Whatever does not balance, for people. */
+  /** What does not balance, for people. */
   problems: string[];
-  /** Deliveries that were made again without a fault that explains it: a machine that stands still for a while does that too. */
+  /** Deliveries that were made twice without a fault that explains it; a machine that stalls for a while causes them too. */
   unexplained: string[];
 };
 
@@ -33,18 +33,18 @@ export type BooksInput = {
   duplicatesBecause: string | undefined;
 };
 
-/** After a fault, how long what it broke is still being taken up again; and how long copies made by it may be on their way. */
-const settlingMs = 5_000;
-const copiesEndMs = 15_000;
+/** How long recovery from a fault takes; and how long the duplicates that it causes may take to arrive. */
+const recoveryMs = 5_000;
+const duplicatesEndMs = 15_000;
 
 /**
- * Sets what providers were told, what endpoints got and what the tables say against each other:
+ * Compares the answers that providers got, the deliveries that endpoints got, and the tables:
  * 202s = delivered + waiting + held + dead-lettered, for every endpoint they owe.
  */
 export function balance(input: BooksInput): Books {
   const { webhooks, owedBy, endpoints, ledger, remains } = input;
   const problems: string[] = [];
-  const note = (count: number, what: string, example?: string) => {
+  const report = (count: number, what: string, example?: string) => {
     if (count > 0) problems.push(`${count} ${what}${example === undefined ? '' : `, such as ${example}`}`);
   };
   const books = { accepted: 0, owed: 0, delivered: 0, waiting: 0, held: 0, dead: 0, lost: 0 };
@@ -83,22 +83,22 @@ export function balance(input: BooksInput): Books {
     }
   }
   books.lost = lost.length + neverArrived.length;
-  note(lost.length, 'deliveries are lost', lost[0]);
-  note(neverArrived.length, 'deliveries are recorded as delivered and never were', neverArrived[0]);
-  note(unrecorded.length, 'deliveries were made and are not recorded', unrecorded[0]);
-  note(rowsMissing.length, 'webhooks answered 202 have no queued row', rowsMissing[0]);
-  note(wrongOwed.length, 'webhooks owe other endpoints than their project has', wrongOwed[0]);
-  note(
+  report(lost.length, 'deliveries are lost', lost[0]);
+  report(neverArrived.length, 'deliveries are recorded as delivered and never arrived', neverArrived[0]);
+  report(unrecorded.length, 'deliveries were made and are not recorded', unrecorded[0]);
+  report(rowsMissing.length, 'webhooks answered 202 have no queued row', rowsMissing[0]);
+  report(wrongOwed.length, 'webhooks owe other endpoints than their project has', wrongOwed[0]);
+  report(
     lettersMissing.length,
     'dead letters are neither in their queue nor in their table',
     lettersMissing[0],
   );
-  note(remains.parked.length, 'messages are parked', remains.parked[0]);
+  report(remains.parked.length, 'messages are parked', remains.parked[0]);
 
   const twoIds = webhooks.filter(({ ids }) => ids.size > 1);
-  note(twoIds.length, 'webhooks were answered 202 under two ids', twoIds[0]?.webhookId);
+  report(twoIds.length, 'webhooks were answered 202 under two ids', twoIds[0]?.webhookId);
   const twice = twoLives(ledger);
-  note(twice.length, 'webhooks have two queued rows', twice[0]);
+  report(twice.length, 'webhooks have two queued rows', twice[0]);
 
   problems.push(...attemptProblems(input));
   const duplicates = countDuplicates(input);
@@ -130,8 +130,8 @@ function attemptProblems({ endpoints, ledger, remains }: BooksInput): string[] {
 }
 
 /**
- * An attempt that arrived before, or anything after a success. A fault explains it when the webhook was in somebody's
- * hands as it hit: sent before its end, and made again during it or soon after. Later copies are to be told by the tables.
+ * An attempt that arrived before, or anything after a success. A fault explains it when the webhook was in flight
+ * as it hit: sent before its end, and sent again during it or soon after. The tables must recognise later duplicates.
  */
 function countDuplicates({ endpoints, faults, duplicatesBecause }: BooksInput): {
   count: number;
@@ -149,9 +149,9 @@ function countDuplicates({ endpoints, faults, duplicatesBecause }: BooksInput): 
         count += 1;
         const explained = faults.some(
           ({ startedAt, endedAt }) =>
-            first.at <= endedAt + settlingMs &&
+            first.at <= endedAt + recoveryMs &&
             arrival.at >= startedAt &&
-            arrival.at <= endedAt + copiesEndMs,
+            arrival.at <= endedAt + duplicatesEndMs,
         );
         if (duplicatesBecause !== undefined && explained) continue;
         const times = [first, arrival].map(({ attemptNum, at }) => {

@@ -2,12 +2,12 @@ import type { Endpoint } from '../endpoint.ts';
 import type { Answer, SentWebhook } from '../../harness/load.ts';
 import type { Fault } from '../row.ts';
 
-/** How the fault felt from outside, ms. */
+/** What the fault did to providers and endpoints, ms. */
 export type Figures = {
   slowestAnswerMs: number;
   /** Of answers to requests sent a second after a fault began, and later. */
   p99Ms: number;
-  /** The same before the first fault: what this machine does today. */
+  /** The same before the first fault: the speed of this machine. */
   p99BeforeMs: number;
   /** From the end of a fault until everything accepted before that was delivered; the longest of them. */
   recoveryMs: number;

@@ -4,19 +4,19 @@ import type { Answer } from '../../harness/load.ts';
 import type { Evidence, Fault, Row } from '../row.ts';
 import type { Site } from '../site.ts';
 
-/** `did not count`: it proves nothing, which is a failure too. */
+/** `did not count`: the row proves nothing, which is a failure as well. */
 export type Outcome = { kind: 'green' } | { kind: 'red' | 'did not count'; reasons: string[] };
 
 /** Webhooks answered 202 below which a row proves nothing. */
 export const acceptedMin = { brief: 300, whole: 1_000 };
 
 const slowestAnswerMsMax = 2_500;
-/** The 99th percentile of answers from a second after a fault on; a slow machine may take thrice what it took before. */
+/** The 99th percentile of answers from a second after a fault on; on a slow machine three times the value before the fault. */
 const p99MsMax = 250;
 const p99FactorMax = 3;
-/** A machine that takes longer than this before any fault says nothing about times. */
+/** On a machine that takes longer than this before any fault, times prove nothing. */
 const quietP99Ms = 100;
-/** Answers 503 for each webhook, where no more than the instant of the fault can explain one. */
+/** The share of 503s that the instant of a fault may cause, where the row allows none. */
 const refusedShareMax = 0.03;
 
 export type Case = {
@@ -28,7 +28,7 @@ export type Case = {
   figures: Figures;
   evidence: Evidence;
   hit: string | undefined;
-  /** What went wrong before it came to the books. */
+  /** What went wrong before the books were read. */
   reasons: readonly string[];
 };
 
@@ -57,7 +57,7 @@ export function judge(given: Case): Outcome {
 function madeAgain({ unexplained }: Books): string[] {
   return unexplained.length === 0
     ? []
-    : [`${unexplained.length} deliveries made again that no fault explains, such as ${unexplained[0]}`];
+    : [`${unexplained.length} deliveries made twice that no fault explains, such as ${unexplained[0]}`];
 }
 
 function tooSlow(row: Row, figures: Figures, { timedOut }: Evidence): string[] {
@@ -71,7 +71,7 @@ function tooSlow(row: Row, figures: Figures, { timedOut }: Evidence): string[] {
   return reasons;
 }
 
-/** What the row itself is judged by. */
+/** What the row's own conditions are about. */
 export function evidenceOf(
   answers: readonly Answer[],
   faults: readonly Fault[],

@@ -32,7 +32,7 @@ export async function readLedger({ sql }: World, spilled: readonly AuditRow[]): 
   return ledger;
 }
 
-/** Written twice, a row stays one: what the tables have already is not added. */
+/** A row that is written twice stays one row: what the tables have is not added. */
 function addSpilled(ledger: Ledger, row: AuditRow): void {
   if (row.kind === 'webhook') {
     const { id, projectId, webhookId, endpointIds, status } = row.log;
@@ -47,15 +47,14 @@ function addSpilled(ledger: Ledger, row: AuditRow): void {
 }
 
 /**
- * Deliveries that came to an end or are held for longer than a row takes, and what waits outside the broker: cheap enough to
- * be asked often.
+ * Deliveries that ended or are held for longer than a row takes, and the length of the outbox. Cheap, because it is polled.
  */
-export async function readProgress({ sql }: World): Promise<{ settled: number; outbox: number }> {
-  const { rows } = await sql.query<{ settled: number; outbox: number }>(
+export async function readProgress({ sql }: World): Promise<{ ended: number; outbox: number }> {
+  const { rows } = await sql.query<{ ended: number; outbox: number }>(
     `select (select count(distinct delivery_id)::int from delivery_attempts where status in ('delivered', 'dead_lettered'))
           + (select count(*)::int from held_deliveries h join endpoints e on e.id = h.endpoint_id
-             where h.reason = 'delay' or e.paused or not e.enabled) as settled,
+             where h.reason = 'delay' or e.paused or not e.enabled) as ended,
        (select count(*)::int from outbox) as outbox`,
   );
-  return rows[0] as { settled: number; outbox: number };
+  return rows[0] as { ended: number; outbox: number };
 }

@@ -9,15 +9,15 @@ import type { World } from '@hqrelay/testing/world';
 
 /** What the broker and the outbox still hold. Keys are `<webhook>/<endpoint>`. */
 export type Remains = {
-  /** Deliveries with a message that will still be worked on. */
+  /** Deliveries with a message that a worker will still process. */
   waiting: Set<string>;
   /** Deliveries that used up their schedule, in the queue of dead letters or in their table. */
   deadLetters: Set<string>;
-  /** Anything else in either: nobody could read it, Postgres refused it, there is no such endpoint, over the limit. */
+  /** Everything else in either: unreadable, refused by Postgres, for an unknown endpoint, over the delivery limit. */
   parked: string[];
   /** Audit rows that are not in the tables yet. */
   spilled: AuditRow[];
-  /** How many messages each place of work still has, where it has any. */
+  /** How many messages each queue and the outbox still have, where they have any. */
   places: Map<string, number>;
 };
 
@@ -25,7 +25,7 @@ const queuesOfWork = [...sizedWorkQueues, ...delayLadder.map((rung) => delayName
 /** Delays that may outlast a row. */
 export const queuesOfLater = delayLadder.filter(({ ms }) => ms >= 30_000).map(({ name }) => delayName(name));
 
-/** Messages ready: those that are worked on within seconds, audit rows too, and those in a delay of half a minute or more. */
+/** Messages ready: `soon` are processed within seconds, audit rows included, `late` wait for half a minute or more. */
 export async function countReady(rabbitmqUrl: string): Promise<{ soon: number; late: number }> {
   return withChannel(rabbitmqUrl, async (channel) => {
     const ready = { soon: 0, late: 0 };
@@ -37,7 +37,7 @@ export async function countReady(rabbitmqUrl: string): Promise<{ soon: number; l
   });
 }
 
-/** Reads everything, and leaves it there. To be called when no app runs any more. */
+/** Reads all messages and requeues them. To be called when no app runs. */
 export async function readRemains(world: World): Promise<Remains> {
   const remains: Remains = {
     waiting: new Set(),
@@ -46,7 +46,7 @@ export async function readRemains(world: World): Promise<Remains> {
     spilled: [],
     places: new Map(),
   };
-  const note = (content: Buffer) => {
+  const addWaiting = (content: Buffer) => {
     const decoded = decodeMessage(content);
     if (decoded.kind === 'unreadable') remains.parked.push(decoded.reason);
     else for (const key of keysOf(decoded.message.envelope)) remains.waiting.add(key);
@@ -55,7 +55,7 @@ export async function readRemains(world: World): Promise<Remains> {
     for (const queue of queuesOfWork) {
       const contents = await readAll(channel, queue);
       if (contents.length > 0) remains.places.set(queue, contents.length);
-      for (const content of contents) note(content);
+      for (const content of contents) addWaiting(content);
     }
     for (const content of await readAll(channel, deadLetterQueue)) {
       const parked = decodeParked(content);
@@ -82,7 +82,7 @@ export async function readRemains(world: World): Promise<Remains> {
   if (rows.length > 0) remains.places.set('outbox', rows.length);
   for (const { message } of rows) {
     const parked = decodeParked(message);
-    if (!parked) note(message);
+    if (!parked) addWaiting(message);
   }
   return remains;
 }
@@ -116,7 +116,7 @@ function keysOf(envelope: {
 
 async function readAll(channel: Channel, queue: string): Promise<Buffer[]> {
   const contents: Buffer[] = [];
-  // Unacknowledged, so that the next one comes; given back when the channel closes.
+  // Unacknowledged, so that the next `get` returns the next message; requeued when the channel closes.
   for (;;) {
     const message = await channel.get(queue, { noAck: false });
     if (!message) return contents;

@@ -1,5 +1,5 @@
 // Loaded into a worker before its own code. After SIGUSR2 the process kills itself at the next acknowledgement that
-// follows a confirmed publish: what the message led to is safe with the broker, and the message itself is not let go.
+// follows a confirmed publish: the broker has the message that followed, and still has the message itself.
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
@@ -28,7 +28,7 @@ const { publish } = ConfirmChannel.prototype;
 ConfirmChannel.prototype.publish = function (...args) {
   const callback = /** @type {((...given: unknown[]) => void) | undefined} */ (args.pop());
   return publish.call(this, ...args, (/** @type {unknown[]} */ ...given) => {
-    // What waits for the confirm goes on in microtasks, before this is over.
+    // The code that awaits the confirm continues in microtasks, before the immediate.
     confirmedJustNow = true;
     setImmediate(() => (confirmedJustNow = false));
     callback?.(...given);

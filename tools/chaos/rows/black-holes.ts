@@ -3,11 +3,11 @@ import { hitBoth, type Row } from '../row.ts';
 
 const blackHoleMs = 6_000;
 
-/** Connections stay open and nothing comes back: only deadlines of our own tell. */
+/** Connections stay open and nothing comes back: only the apps' own deadlines detect it. */
 function blackHoleRow(service: ServiceName, title: string, duplicatesBecause?: string): Row {
   return {
     name: `blackhole-${service}`,
-    fault: `${title} becomes a black hole for ${blackHoleMs / 1_000} s: connections stay, nothing comes back`,
+    fault: `${title} becomes a black hole for ${blackHoleMs / 1_000} s: connections stay open, nothing comes back`,
     ...(duplicatesBecause !== undefined && { duplicatesBecause }),
     proxied: [service],
     hit: hitBoth,
@@ -22,7 +22,7 @@ function blackHoleRow(service: ServiceName, title: string, duplicatesBecause?: s
 }
 
 export const blackHoles: readonly Row[] = [
-  blackHoleRow('rabbitmq', 'RabbitMQ', 'confirms and acknowledgements were swallowed'),
+  blackHoleRow('rabbitmq', 'RabbitMQ', 'confirms and acknowledgements were discarded'),
   blackHoleRow('postgres', 'Postgres'),
   blackHoleRow('redis', 'Redis'),
 ];

@@ -1,10 +1,10 @@
 import type { Row } from '../row.ts';
 
-/** One customer's outage: its deliveries are tried again on their schedule, and nobody else's wait. */
+/** One customer's outage: its deliveries are tried again on their schedule, and other customers' deliveries do not wait. */
 export const endpointDown: Row = {
   name: 'endpoint-down',
   fault: 'two endpoints, one of them beside another of its project, stop listening for 4 s',
-  duplicatesBecause: 'an endpoint that goes away may have taken a delivery whose answer never came',
+  duplicatesBecause: 'an endpoint may have processed a delivery before its connection was cut',
   hit: ({ cut }) => (cut > 0 ? `${cut} deliveries were cut` : undefined),
   run: async ({ endpoint }, stage) => {
     const alone = endpoint('alone');

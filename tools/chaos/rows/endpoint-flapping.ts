@@ -1,10 +1,10 @@
 import type { Row } from '../row.ts';
 
-/** Never away for long, and never there for long. */
+/** Neither down nor up for long. */
 export const endpointFlapping: Row = {
   name: 'endpoint-flapping',
-  fault: 'an endpoint is there for 2 s and away for 3 s, six times',
-  duplicatesBecause: 'an endpoint that goes away may have taken a delivery whose answer never came',
+  fault: 'an endpoint is up for 2 s and down for 3 s, six times',
+  duplicatesBecause: 'an endpoint may have processed a delivery before its connection was cut',
   hit: ({ cut }) => (cut > 0 ? `${cut} deliveries were cut` : undefined),
   withinMs: 90_000,
   run: async ({ endpoint }, stage) => {

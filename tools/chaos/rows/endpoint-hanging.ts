@@ -1,10 +1,10 @@
 import type { Row } from '../row.ts';
 import { untilOpen } from './until-open.ts';
 
-/** Requests are taken and never answered: each costs its whole timeout, until the breaker opens. */
+/** The endpoint accepts requests and never answers: each costs its whole timeout, until the breaker opens. */
 export const endpointHanging: Row = {
   name: 'endpoint-hanging',
-  fault: 'an endpoint takes requests and does not answer, for 25 s',
+  fault: 'an endpoint accepts requests and does not answer, for 25 s',
   duplicatesBecause: 'a request that was not answered may have done its work',
   hit: ({ cut }) => (cut > 0 ? `${cut} deliveries timed out` : undefined),
   withinMs: 100_000,

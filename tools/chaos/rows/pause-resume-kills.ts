@@ -1,6 +1,6 @@
 import type { Row } from '../row.ts';
 
-/** What a pause holds outlasts whatever dies meanwhile, and what a resume lets go is let go once. */
+/** Held deliveries survive every crash during a pause, and a resume releases each of them once. */
 export const pauseResumeKills: Row = {
   name: 'pause-resume-kills',
   fault:
@@ -20,16 +20,19 @@ export const pauseResumeKills: Row = {
         await worker.waitUntilReady();
       }
     };
-    await stage.fault('an endpoint is paused, and all that holds its deliveries is killed', async () => {
-      await site.changeEndpoint('alone', 'paused = true');
-      await stage.wait(2_000);
-      await killEach();
-      for (const name of ['rabbitmq', 'postgres'] as const) {
-        await site.server(name).kill();
-        await site.server(name).start();
-      }
-      await stage.wait(3_000);
-    });
+    await stage.fault(
+      'an endpoint is paused, and the processes that hold its deliveries are killed',
+      async () => {
+        await site.changeEndpoint('alone', 'paused = true');
+        await stage.wait(2_000);
+        await killEach();
+        for (const name of ['rabbitmq', 'postgres'] as const) {
+          await site.server(name).kill();
+          await site.server(name).start();
+        }
+        await stage.wait(3_000);
+      },
+    );
     await stage.fault('it is resumed, and each worker and RabbitMQ are killed', async () => {
       await site.changeEndpoint('alone', 'paused = false, release_rate = 50');
       await stage.wait(1_000);

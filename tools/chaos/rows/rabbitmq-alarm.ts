@@ -2,11 +2,12 @@ import { hitBoth, type Row } from '../row.ts';
 
 const alarmMs = 5_000;
 
-/** The broker takes no publish and closes nothing: webhooks and retries go through the outbox, deliveries go on. */
+/** The broker blocks publishing and closes no connection: webhooks and retries go through the outbox, deliveries continue. */
 export const rabbitmqAlarm: Row = {
   name: 'rabbitmq-alarm',
   fault: `RabbitMQ raises its memory alarm for ${alarmMs / 1_000} s`,
-  duplicatesBecause: 'messages that came before the alarm are confirmed after it, when their copies are out',
+  duplicatesBecause:
+    'messages from before the alarm are confirmed after it, when the outbox has published their duplicates',
   hit: hitBoth,
   run: async ({ services }, stage) => {
     await stage.fault('the memory alarm is raised', async () => {

@@ -1,11 +1,11 @@
 import type { Row } from '../row.ts';
 
-/** Connections are reset, the providers send again, and what was answered 202 is safe with the stores. */
+/** Connections are reset, the providers send again, and the stores have every webhook that was answered 202. */
 export const receiverKill: Row = {
   name: 'receiver-kill',
   fault: 'each receiver in turn is killed (`kill -9`), twice, and started again',
   mayRefuse: true,
-  // A provider that sends again soon is let wait for the outcome of its first request, which died: 1.2 s, then 503.
+  // A provider that sends again soon waits 1.2 s for the outcome of its first request, which died, and then gets 503.
   p99MsMax: 1_500,
   hit: ({ reset }) => (reset > 0 ? `${reset} requests were reset` : undefined),
   run: async ({ receivers }, stage) => {

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { hitBoth, type Row } from '../row.ts';
 
-/** A Redis that forgot is told from one that never knew: ids are looked up in Postgres. */
+/** The receiver recognises that Redis lost its data, and looks ids up in Postgres. */
 export const redisFlushed: Row = {
   name: 'redis-flushed',
   fault: 'Redis is emptied (`FLUSHALL`), three times',

@@ -1,10 +1,10 @@
 import type { Row } from '../row.ts';
 
-/** A deploy: what is under way is finished, and nobody notices. */
+/** A deploy: the processes finish what is in flight, and no provider and no endpoint notices. */
 export const sigterm: Row = {
   name: 'sigterm',
-  fault: 'receiver 1 and worker 1 are told to stop (SIGTERM) and started again, then receiver 2 and worker 2',
-  // A process that has just started is slow at first.
+  fault: 'receiver 1 and worker 1 get SIGTERM and started again, then receiver 2 and worker 2',
+  // A process that has just started compiles its code.
   p99MsMax: 500,
   hit: ({ faults }) => {
     const requests = faults.reduce((sum, fault) => sum + fault.requestsInFlight, 0);
@@ -18,7 +18,7 @@ export const sigterm: Row = {
     for (const [index, receiver] of receivers.entries()) {
       const worker = workers[index];
       await stage.fault(
-        `${receiver.name} and ${worker?.name} are told to stop`,
+        `${receiver.name} and ${worker?.name} get SIGTERM`,
         async () => {
           await Promise.all([receiver.end(), worker?.end()]);
           receiver.start();

@@ -2,11 +2,11 @@ import type { AppProcess } from '@hqrelay/services/app-process';
 import type { Row, Stage } from '../row.ts';
 import type { Site } from '../site.ts';
 
-/** What a worker had in its hands is given out again: at least once, never zero times. */
+/** The broker redelivers what the worker had in flight: at least once, never zero times. */
 export const workerKill: Row = {
   name: 'worker-kill',
   fault:
-    'each worker in turn is killed (`kill -9`) while it posts, then each once more between the confirm of a retry and the acknowledgement of what it came from',
+    'each worker in turn is killed (`kill -9`) while it posts, then each once more between the confirm of a retry and the acknowledgement of the attempt before it',
   duplicatesBecause: 'a killed worker had posted and not yet acknowledged',
   workerPreload: 'die-before-ack.mjs',
   hit: ({ cut, duplicates }) =>
@@ -44,7 +44,7 @@ async function restart(worker: AppProcess, stage: Stage): Promise<void> {
 async function untilEnded(worker: AppProcess, stage: Stage): Promise<void> {
   const giveUpAt = performance.now() + 5_000;
   while (worker.isRunning()) {
-    if (performance.now() > giveUpAt) throw new Error(`${worker.name} never came to a confirmed publish`);
+    if (performance.now() > giveUpAt) throw new Error(`${worker.name} published nothing that was confirmed`);
     await stage.wait(5);
   }
 }

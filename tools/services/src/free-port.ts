@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-// Below what the kernel gives to outgoing connections, any of which could take a port before its server does.
+// Below the kernel's range for outgoing connections, any of which could take a port before its server does.
 const lowest = 15_000;
 const count = 17_000;
 
-/** Ports on 127.0.0.1 that nobody listens on right now, all different. */
+/** Different ports of 127.0.0.1 on which no process listens now. */
 export async function freePorts(wanted: number): Promise<number[]> {
   const ports = new Set<number>();
   while (ports.size < wanted) {

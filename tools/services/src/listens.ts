@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 
-/** Whether somebody takes connections on this port of 127.0.0.1. */
+/** Whether a process accepts connections on this port of 127.0.0.1. */
 export function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ host: '127.0.0.1', port, timeout: 1_000 });

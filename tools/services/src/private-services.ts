@@ -112,8 +112,8 @@ type Ports = {
 };
 
 /**
- * Found once for a folder, so that what was noted of the URLs stays true. Where somebody else has taken one meanwhile,
- * its server moves; servers of a run that was killed get a moment to end first.
+ * Chosen once for a folder, so that URLs that were written down stay valid. When another process has taken a port since,
+ * the server moves to another one; servers of a run that was killed get a moment to end first.
  */
 async function keptPorts(file: string, names: readonly ServiceName[], say: Say): Promise<Ports> {
   const ports = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Ports) : await newPorts();

@@ -20,18 +20,18 @@ export function makeThrowAwayFolder(prefix: string, parent = tmpdir()): string {
   }
   const folder = mkdtempSync(join(parent, prefix));
   writeFileSync(join(folder, ownerFile), String(process.pid));
-  // The servers' own users must be able to pass.
+  // The servers' own users have to enter it.
   chmodSync(folder, 0o711);
   return folder;
 }
 
 export function removeThrowAwayFolder(folder: string): void {
   removeDataFolder(join(folder, 'postgres'));
-  // A server that is just ending may still write.
+  // A server that is ending may still write.
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
 
-/** What somebody else left behind, such as a disk that is still mounted there, is no reason not to begin. */
+/** A folder of another process that cannot be removed, such as a mounted disk, does not keep this one from starting. */
 function removeIfPossible(folder: string): void {
   try {
     removeThrowAwayFolder(folder);

@@ -37,11 +37,11 @@ describe('finding services', () => {
     const found = await find(given);
     expect(found.urls).toEqual({ ...given, MIGRATION_DATABASE_URL: given.DATABASE_URL });
     expect(said).toEqual(
-      Object.keys(given).map((name) => expect.stringContaining(`that ${name} names`) as string),
+      Object.keys(given).map((name) => expect.stringContaining(`the server of ${name}`) as string),
     );
   });
 
-  test('refuses empty variables, all at once, instead of going on to the next possibility', async () => {
+  test('refuses empty variables, all at once, instead of the next possibility', async () => {
     await expect(find({ ...given, DATABASE_URL: '', REDIS_URL: ' ' })).rejects.toThrow(
       /DATABASE_URL, REDIS_URL: empty/,
     );
@@ -58,11 +58,13 @@ describe('finding services', () => {
   test('says why a local server was passed over, starts containers instead, and stops them again', async () => {
     const log = pretendDocker('case "$*" in *"ps -q"*) echo c0ffee;; inspect*) echo healthy;; esac; exit 0');
     const { RABBITMQ_URL, DATABASE_URL } = given;
-    const redis = async () => ({ kind: 'passed_over', reason: 'it is somebody else' }) as const;
+    const redis = async () => ({ kind: 'passed_over', reason: 'another server has the port' }) as const;
 
     const found = await find({ RABBITMQ_URL, DATABASE_URL }, { redis });
 
-    expect(said.join('\n')).toMatch(/redis: it is somebody else[^]*redis: containers of docker-compose.yml/);
+    expect(said.join('\n')).toMatch(
+      /redis: another server has the port[^]*redis: containers of docker-compose.yml/,
+    );
     expect(readFileSync(log, 'utf8')).toContain(
       'compose -f docker-compose.yml -f docker-compose.ports.yml up -d redis\n',
     );
@@ -86,7 +88,7 @@ describe('finding services', () => {
     expect(await isFree(port)).toBe(true);
   });
 
-  test('gives the apps of a Postgres of ours a role apart from the owner, the same one every time', async () => {
+  test('gives the apps of a private Postgres a role apart from the owner, the same one every time', async () => {
     const { RABBITMQ_URL, REDIS_URL } = given;
     const first = await find({ RABBITMQ_URL, REDIS_URL });
     const [owner, app] = [new URL(first.urls.MIGRATION_DATABASE_URL), new URL(first.urls.DATABASE_URL)];
@@ -104,7 +106,7 @@ describe('finding services', () => {
 });
 
 describe('a local server', () => {
-  test('that lets nobody in who may create databases is passed over with the way out', async () => {
+  test('that has no login which may create databases is passed over, with the variable to set', async () => {
     const servers = await startPrivateServers(['postgres', 'redis'], { dir, durable: false, say: () => {} });
     undo.push(() => discardServers(servers));
     const { postgres, redis } = servers;
@@ -119,7 +121,7 @@ describe('a local server', () => {
     expect(await findLocalServer.redis(redis.port)).toEqual({ kind: 'absent' });
   });
 
-  test('of Postgres is used when its "postgres" comes in', async () => {
+  test('of Postgres is used when the login "postgres" may create databases', async () => {
     const servers = await startPrivateServers(['postgres'], { dir, durable: false, say: () => {} });
     undo.push(() => discardServers(servers));
     const client = new pg.Client({ connectionString: servers.postgres.url });
@@ -142,7 +144,7 @@ async function find(env: Record<string, string>, findLocal: Partial<FindServices
   return found;
 }
 
-/** A `docker` that notes its arguments, then runs the script. Returns where it notes them. */
+/** A `docker` that writes its arguments to a file, then runs the script. Returns the file. */
 function pretendDocker(script: string): string {
   const bin = join(dir, 'bin');
   const log = join(dir, 'docker.log');

@@ -39,7 +39,7 @@ describe('private servers', () => {
   });
   afterAll(() => servers.discard());
 
-  test('Postgres has what was committed after it is killed and started again', async () => {
+  test('Postgres keeps committed rows when it is killed and started again', async () => {
     await inPostgres(servers.postgres.url, 'create table kept as select 42 as answer');
     await servers.postgres.kill();
     await expect(inPostgres(servers.postgres.url, 'select 1')).rejects.toThrow();
@@ -47,7 +47,7 @@ describe('private servers', () => {
     expect(await inPostgres(servers.postgres.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
-  test('nothing of Postgres outlives that it is killed: what serves a connection would keep it from starting again', async () => {
+  test('no process of a killed Postgres lives on: a backend would keep the server from starting again', async () => {
     const client = new pg.Client({ connectionString: servers.postgres.url });
     client.on('error', () => {});
     await client.connect();
@@ -58,20 +58,20 @@ describe('private servers', () => {
     expect(await inPostgres(servers.postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('Redis has what was written after it is stopped and started again', async () => {
+  test('Redis keeps written keys when it is stopped and started again', async () => {
     await askRedis(servers.redis.url, 'SET kept 42');
     await servers.redis.stop();
     await servers.redis.start();
     expect(await askRedis(servers.redis.url, 'GET kept')).toContain('42');
   });
 
-  test('Redis refuses a write sooner than it forgets a key', async () => {
+  test('Redis refuses a write rather than evict a key', async () => {
     expect(await askRedis(servers.redis.url, 'CONFIG GET maxmemory-policy')).toContain('noeviction');
   });
 
-  test('RabbitMQ has what was confirmed after it is killed and started again, under the same URL', async () => {
+  test('RabbitMQ keeps confirmed messages and its URL when it is killed and started again', async () => {
     await publishConfirmed(servers.rabbitmq.url, 'kept', 'of before');
-    await waitFor('the broker to note on disk where the queue has its log', () => knowsQueue(dir, 'kept'));
+    await waitFor('the broker to write to disk where the log of the queue is', () => knowsQueue(dir, 'kept'));
     await servers.rabbitmq.kill();
     await servers.rabbitmq.start();
     expect(await takeOne(servers.rabbitmq.url, 'kept')).toBe('of before');
@@ -86,7 +86,7 @@ describe('private servers', () => {
     expect(await answer).toContain('PONG');
   });
 
-  test('a Postgres that is frozen answers nothing on connections that it has either', async () => {
+  test('a frozen Postgres answers nothing on existing connections either', async () => {
     const client = new pg.Client({ connectionString: servers.postgres.url });
     await client.connect();
     servers.postgres.freeze();
@@ -98,7 +98,7 @@ describe('private servers', () => {
     await client.end();
   });
 
-  test('all of their ports are for this machine alone', () => {
+  test('all of their ports are on loopback', () => {
     const pids = processesOf(dir).map((line) => line.split(' ')[0] ?? '');
     const addresses = listeningAddresses([...pids, String(servers.redis.pid())]);
     expect(addresses.length).toBeGreaterThanOrEqual(6);
@@ -138,7 +138,7 @@ describe('private servers', () => {
   });
 
   // The last one: it ends them.
-  test('nothing of them runs after they are stopped', async () => {
+  test('no process of theirs runs after they are stopped', async () => {
     const { postgres, redis, rabbitmq } = servers;
     await servers.stop();
     await waitFor('all to end', () => processesOf(dir).length === 0);
@@ -153,7 +153,7 @@ describe('a private server', () => {
     undo = [];
   });
 
-  test('that cannot start says what its log says, and nothing of it stays', async () => {
+  test('that cannot start reports its log, and none of its processes stays', async () => {
     const dir = newFolder();
     const starting = startPrivateServers(['redis', 'rabbitmq'], {
       dir,
@@ -165,7 +165,7 @@ describe('a private server', () => {
     await waitFor('all to end', () => processesOf(dir).length === 0);
   });
 
-  test('moves when somebody else has taken its port meanwhile, says so, and keeps its data', async () => {
+  test('moves to another port when its own is taken, reports it, and keeps its data', async () => {
     const options = { dir: newFolder(), durable: true, say: () => {} };
     const before = await startPrivateServers(['redis'], options);
     await askRedis(before.redis.url, 'SET kept 42');
@@ -218,7 +218,7 @@ async function inPostgres(url: string, sql: string): Promise<unknown[]> {
 }
 
 /**
- * RabbitMQ 3.10 notes about a second late which log on disk belongs to a new queue. Killed before, it comes up with the
+ * RabbitMQ 3.10 writes about a second late which log on disk belongs to a new queue. Killed before, it starts with the
  * queue and without its log: such a queue never has a leader again, whatever was confirmed to it.
  */
 function knowsQueue(dir: string, queue: string): boolean {

@@ -9,14 +9,14 @@ import { missingPackages, startPrivateServers, stopServers, type ServiceName } f
 
 export type FoundServices = {
   urls: { DATABASE_URL: string; MIGRATION_DATABASE_URL: string; REDIS_URL: string; RABBITMQ_URL: string };
-  /** Stops what was started for this, and nothing else. */
+  /** Stops the services that were started here, and no other. */
   stop: () => Promise<void>;
 };
 
 export type FindServicesOptions = {
   /** The folder of the repository, with `docker-compose.yml`. */
   root: string;
-  /** Where private servers keep their data, and passwords are noted. */
+  /** Where private servers keep their data and their passwords. */
   dir: string;
   env: Readonly<Record<string, string | undefined>>;
   say: Say;
@@ -40,7 +40,7 @@ export async function findServices(options: FindServicesOptions): Promise<FoundS
   const urls = new Map<ServiceName, string>();
   for (const name of serviceNames) {
     const url = env[urlVariables[name]] ?? (await localUrl(name, options));
-    if (env[urlVariables[name]]) say(`${name}: the one that ${urlVariables[name]} names`);
+    if (env[urlVariables[name]]) say(`${name}: the server of ${urlVariables[name]}`);
     if (url) urls.set(name, url);
   }
   const missing = serviceNames.filter((name) => !urls.has(name));
@@ -53,7 +53,7 @@ export async function findServices(options: FindServicesOptions): Promise<FoundS
   }
 }
 
-/** An empty variable is a mistake in the environment, not a wish for the next possibility. */
+/** An empty variable is a mistake in the environment; it does not ask for the next possibility. */
 function refuseEmpty(env: FindServicesOptions['env']): void {
   const empty = [...Object.values(urlVariables), 'MIGRATION_DATABASE_URL'].filter(
     (name) => env[name]?.trim() === '',
@@ -152,7 +152,7 @@ async function startPrivate(
   return () => stopServers(servers);
 }
 
-/** A URL of the environment is taken as it is. Of any other Postgres we are the owner, and the apps get a role of their own. */
+/** A URL of the environment is taken as it is. In any other Postgres this is the owner, and the apps get a role of their own. */
 async function urlsOf(
   urls: ReadonlyMap<ServiceName, string>,
   env: FindServicesOptions['env'],
@@ -186,7 +186,7 @@ async function ensureDatabase(serverUrl: string, appPassword: string, say: Say):
       say('postgres: creating the database hqrelay');
       await client.query('create database hqrelay');
     }
-    // The role of an earlier run may have another password than the one noted here now.
+    // The role of an earlier run may have another password than the file has now.
     const password = pg.escapeLiteral(appPassword);
     await client.query(
       `do $$ begin if exists (select from pg_roles where rolname = '${appUser}') then alter role ${appUser} login password ${password}; end if; end $$`,

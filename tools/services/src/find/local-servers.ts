@@ -7,7 +7,7 @@ import { listens } from '../listens.ts';
 export type LocalServer =
   { kind: 'usable'; url: string } | { kind: 'passed_over'; reason: string } | { kind: 'absent' };
 
-/** Local servers on their default ports, if they let us do what we need with the usual development logins. */
+/** Local servers on their default ports, where a usual development login has the rights that the relay needs. */
 export const findLocalServer = {
   async postgres(port = 5432): Promise<LocalServer> {
     if (!(await listens(port))) return { kind: 'absent' };
@@ -30,7 +30,7 @@ export const findLocalServer = {
     }
     return {
       kind: 'passed_over',
-      reason: `the Postgres on port ${port} lets neither "postgres" (with that password or none) nor "${self}" in as one who may create databases and roles; set DATABASE_URL to use it`,
+      reason: `the Postgres on port ${port} has no login "postgres" (with that password or none) or "${self}" that may create databases and roles; set DATABASE_URL to use it`,
     };
   },
 
@@ -41,7 +41,7 @@ export const findLocalServer = {
       ? { kind: 'usable', url: `redis://127.0.0.1:${port}` }
       : {
           kind: 'passed_over',
-          reason: `what listens on port ${port} is not a Redis that is open to us; set REDIS_URL to use it`,
+          reason: `the server on port ${port} is not a Redis without a password; set REDIS_URL to use it`,
         };
   },
 

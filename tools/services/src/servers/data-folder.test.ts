@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { dataFolderFor, removeDataFolder, runsAsRoot } from './data-folder.ts';
 
-const nobody = 65_534;
+const unprivileged = 65_534;
 let parent: string;
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), 'hqrelay-parent-'));
@@ -16,7 +16,7 @@ test.runIf(runsAsRoot())('a server whose user can come along the path has its da
   const path = join(parent, 'data');
   dataFolderFor(path, 'nobody');
   expect(lstatSync(path).isDirectory()).toBe(true);
-  expect(statSync(path).uid).toBe(nobody);
+  expect(statSync(path).uid).toBe(unprivileged);
 });
 
 test.runIf(runsAsRoot())(
@@ -27,7 +27,7 @@ test.runIf(runsAsRoot())(
     dataFolderFor(path, 'nobody');
     const elsewhere = realpathSync(path);
     expect(elsewhere.startsWith(parent)).toBe(false);
-    expect(statSync(elsewhere).uid).toBe(nobody);
+    expect(statSync(elsewhere).uid).toBe(unprivileged);
     dataFolderFor(path, 'nobody');
     expect(realpathSync(path)).toBe(elsewhere);
 

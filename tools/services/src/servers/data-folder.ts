@@ -27,8 +27,8 @@ function findUser(name: string): User | undefined {
 }
 
 /**
- * A folder that `userName` owns. Where that user cannot come along the path (a home folder of root's, say), the data
- * lies elsewhere and `path` is a link to it.
+ * A folder that `userName` owns. Where that user cannot enter the path (a home folder of root, say), the data
+ * is elsewhere and `path` is a link to it.
  */
 export function dataFolderFor(path: string, userName: string): void {
   const user = findUser(userName);
@@ -45,7 +45,7 @@ export function dataFolderFor(path: string, userName: string): void {
   chownSync(path, user.uid, user.gid);
 }
 
-/** Removes a data folder, also where it is a link. */
+/** Removes a data folder, and the folder that it links to. */
 export function removeDataFolder(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
     rmSync(readlinkSync(path), { recursive: true, force: true });

@@ -29,7 +29,7 @@ code=$?
 if [ -e ${policyKept} ]; then mv ${policyKept} ${policyFile}; else rm -f ${policyFile}; fi
 exit $code`;
 const tellingLine = /^(Fetched|Unpacking|Setting up|E:|Waiting)/;
-/** A minute of silence looks like a hang. */
+/** After a longer silence apt-get looks as if it hung. */
 const silentAtMostMs = 10_000;
 
 /** Why packages cannot be installed here, as a sentence with the command to run; undefined when they can. */
@@ -43,10 +43,10 @@ export function whyNotInstallable(packages: readonly string[]): string | undefin
 }
 
 /**
- * Installs packages with apt-get, saying what goes on. Nothing they bring is started as a service of the system. Throws.
+ * Installs packages with apt-get and reports its progress. None of their services is started. Throws.
  *
- * It outlives us: cut off halfway, it would leave packages half configured, and the policy lifted too early would let
- * their services start. So it is out of reach of Ctrl-C, needs no pipe of ours, and lifts the policy itself.
+ * apt-get outlives this process: interrupted, it would leave packages half configured, and a policy that is removed too
+ * early would let their services start. So Ctrl-C does not reach it, it needs no pipe, and it removes the policy itself.
  */
 export async function installPackages(packages: readonly string[], say: Say): Promise<void> {
   const whyNot = whyNotInstallable(packages);
@@ -75,8 +75,8 @@ export async function installPackages(packages: readonly string[], say: Say): Pr
 }
 
 /**
- * The policy that package scripts ask before they start a service. One that was there already comes back afterwards; ours,
- * left by a machine that went down, does not.
+ * The policy that package scripts ask before they start a service. An existing policy is restored afterwards, except for
+ * ours, which a machine that crashed may have left.
  */
 function forbidServiceStarts(): void {
   if (existsSync(policyFile) && readFileSync(policyFile, 'utf8') !== ourPolicy) {

@@ -75,8 +75,8 @@ export async function startPrivateRabbitmq({
     RABBITMQ_ENABLED_PLUGINS_FILE: join(dir, 'enabled_plugins'),
     RABBITMQ_PID_FILE: join(dir, 'rabbitmq.pid'),
     ERL_CRASH_DUMP: join(dir, 'erl_crash.dump'),
-    // Who reaches the distribution port can run code: it is for this machine alone. And two cores are few: schedulers
-    // that spin while they wait take them from everybody else.
+    // A client of the distribution port can run code, so the port is for this machine alone. Schedulers that spin while
+    // they wait would take the cores from the other processes.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
       '-kernel inet_dist_use_interface {127,0,0,1} +sbwt none +sbwtdcpu none +sbwtdio none',
   };
@@ -97,7 +97,7 @@ export async function startPrivateRabbitmq({
           logFile: join(dir, 'epmd.log'),
           stopSignal: 'SIGTERM',
         });
-        // A broker that finds none starts one of its own, which nobody would end.
+        // A broker that finds no port mapper starts one that outlives it.
         await epmd.waitUntil(() => listens(ports.epmd), 10_000);
       }
       const broker = new ServerProcess({
