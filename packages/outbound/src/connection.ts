@@ -9,12 +9,12 @@ export interface ConnectionOptions extends SocketOptions {
 
 /**
  * One keep-alive connection to a target, for one exchange at a time. It opens its socket when first used,
- * and a new one when the other side has closed the last in between.
+ * and a new one when the endpoint closed the previous one.
  */
 export class Connection {
   /** How far the latest socket is: `headers` once it is open. */
   phase: ConnectPhase | 'headers' = 'connect';
-  /** How many sockets were opened: an exchange that sees no new one was sent on a socket used before. */
+  /** How many sockets were opened: an exchange that opens none runs on a used socket. */
   socketsOpened = 0;
 
   readonly #client: Client;

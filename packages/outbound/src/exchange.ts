@@ -9,23 +9,23 @@ import type { Connection } from './connection.ts';
 import type { Lease } from './connection-pools.ts';
 import { ConnectError } from './open-socket.ts';
 
-/** What is read past that and thrown away, so that the connection can carry the next request. */
+/** How much more is read and discarded, so that the connection can carry the next request. */
 const bodyExcessBytesMax = 65_536;
 
-/** How an idle connection that the other side has closed shows itself. */
+/** The error of a request on an idle connection that the endpoint has closed. */
 const staleCodes = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /**
  * One request and its response, under one deadline from the wait for a connection to the last byte of the
- * body. It settles once, with what happened; it never throws for what an endpoint does.
+ * body. It ends once, with its result, and never throws for what an endpoint does.
  *
- * A response counts when it is complete, or when its body has grown past everything that is worth reading:
- * then the connection is closed and the status stands. One that stops, breaks off or drips until the
- * deadline is an error in the body, whatever its status.
+ * A response counts when it is complete, or when its body exceeds what is read: then the connection is
+ * closed, and the status counts. A body that stops, breaks off or drips until the deadline is an error,
+ * for any status.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: Dispatcher.DispatchOptions;
-  readonly #settle: (exchange: HttpExchange) => void;
+  readonly #onResult: (exchange: HttpExchange) => void;
   readonly #startedAt = performance.now();
   readonly #deadline: NodeJS.Timeout;
   #connection: Connection | undefined;
@@ -33,7 +33,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #leaveLine: () => unknown = () => {};
   #socketsOpenedBefore = 0;
   #responseBegan = false;
-  #isSettled = false;
+  #isOver = false;
   #statusCode: number | undefined;
   #retryAfter: string | undefined;
   readonly #bodyHead: Buffer[] = [];
@@ -42,10 +42,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   constructor(
     request: Dispatcher.DispatchOptions,
     timeoutMs: number,
-    settle: (exchange: HttpExchange) => void,
+    onResult: (exchange: HttpExchange) => void,
   ) {
     this.#request = request;
-    this.#settle = settle;
+    this.#onResult = onResult;
     this.#deadline = setTimeout(() => this.fail('TIMEOUT', `timed out after ${timeoutMs} ms`), timeoutMs);
   }
 
@@ -63,7 +63,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#isSettled) controller.abort(new Error('the exchange is over'));
+    if (this.#isOver) controller.abort(new Error('the exchange is over'));
   }
 
   onResponseStarted(): void {
@@ -73,12 +73,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
     if (statusCode < 200) return;
     this.#statusCode = statusCode;
-    // Sent more than once, it is a list in spite of its type.
+    // A repeated header is a list, in spite of its type.
     this.#retryAfter = [headers['retry-after']].flat()[0];
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#isSettled) return;
+    if (this.#isOver) return;
     const room = bodyHeadBytesMax - this.#bodyBytes;
     // Copied, because a chunk is a window on a whole buffer of the socket.
     if (room > 0) this.#bodyHead.push(Buffer.from(chunk.subarray(0, room)));
@@ -91,8 +91,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: NodeJS.ErrnoException): void {
-    if (this.#isSettled) return;
-    // undici's parser has lost its own code; its message says what is wrong with the answer.
+    if (this.#isOver) return;
+    // undici drops the code of its parser; the message says what is wrong with the response.
     const code = error.code ?? (error.name === 'HTTPParserError' ? 'HPE_INVALID' : error.name);
     if (error instanceof ConnectError) {
       this.fail(error.reason, error.message, error.phase);
@@ -120,9 +120,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * A socket that was used before and broke without a byte of an answer was most likely closed while it
-   * was idle: that is no failure of the endpoint. In the rare other case the endpoint gets the request
-   * twice, as it may anyway. The socket that replaces it is fresh, so this happens once.
+   * The endpoint most likely closed the socket while it was idle, if it carried a request before and broke
+   * without a byte of a response: that is no failed attempt. In the rare other case the endpoint gets the
+   * request twice, as at-least-once delivery allows. The socket that replaces it is fresh, so this happens once.
    */
   #isStale(code: string): boolean {
     const { socketsOpened = 0 } = this.#connection ?? {};
@@ -145,11 +145,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #finish(exchange: HttpExchange, isConnectionReusable: boolean): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
+    if (this.#isOver) return;
+    this.#isOver = true;
     clearTimeout(this.#deadline);
     this.#leaveLine();
     this.#lease?.release(isConnectionReusable);
-    this.#settle(exchange);
+    this.#onResult(exchange);
   }
 }

@@ -42,7 +42,7 @@ interface SocketEvents {
   onSession(session: Buffer): void;
 }
 
-/** A second address family is tried when the first has not answered for so long; far endpoints need 250 ms alone. */
+/** How long one address is tried before the next; a far endpoint needs 250 ms. */
 const addressAttemptTimeoutMs = 1_000;
 
 /**

@@ -1,22 +1,24 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
 import { judgeAttempt, type HttpExchange } from '@hqrelay/domain/delivery/attempt-outcome';
-import { parsePolicy } from '@hqrelay/domain/network/network-policy';
 import { createCertificates, type Certificate } from '@hqrelay/testing/certificates';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { createSender } from './send-request.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  afterTest,
+  cleanUpAfterEach,
+  listen,
+  request,
+  startSender,
+  toLoopback,
+} from '../test/sender-world.ts';
 
 const certificates = createCertificates();
-const cleanups: (() => unknown)[] = [];
 afterAll(() => certificates.remove());
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+cleanUpAfterEach();
 
 async function send(
   served: Certificate,
@@ -26,41 +28,29 @@ async function send(
   let connections = 0;
   const server = createServer({ key: served.key, cert: served.certificate }, (incoming, response) => {
     incoming.resume().on('end', () => response.end('ok'));
-  }).listen(0, '127.0.0.1');
-  server.on('secureConnection', () => (connections += 1));
-  await once(server, 'listening');
-  const sender = createSender({
-    policy: parsePolicy({ allowPrivate: true, allowCidrs: [] }),
-    connectionsPerOrigin: 1,
-    idleConnectionsMax: 1,
-    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
-    egressProxy,
   });
-  cleanups.push(
-    () => server.close(),
-    () => sender.close(),
-  );
-  const body = Buffer.from('{}');
-  const url = `https://hook.example:${(server.address() as AddressInfo).port}/`;
+  server.on('secureConnection', () => (connections += 1));
+  const url = `https://hook.example:${await listen(server)}/`;
+  const sender = startSender({ connectionsPerOrigin: 1, resolve: toLoopback, egressProxy });
   const exchanges = [];
   for (let i = 0; i < times; i++) {
-    exchanges.push(await sender.send({ url, headers: [], body, timeoutMs: 3_000, tls: { ca: trusted } }));
+    exchanges.push(await sender.send(request(url, { timeoutMs: 3_000, tls: { ca: trusted } })));
   }
   return { exchanges, connections };
 }
 
 describe('an https endpoint', () => {
-  it('with a certificate that is trusted and right is delivered to, on one connection', async () => {
+  it('an endpoint with a trusted certificate for its name is delivered to, on one connection', async () => {
     const right = certificates.issue('hook.example');
     const { exchanges, connections } = await send(right, right.certificate, { times: 3 });
     expect(exchanges).toEqual(Array(3).fill(expect.objectContaining({ kind: 'response', statusCode: 200 })));
     expect(connections).toBe(1);
   });
 
-  it('is delivered to through an egress proxy, which sees only the tunnel', async () => {
+  it('an https endpoint is delivered to through an egress proxy, which sees only the tunnel', async () => {
     const right = certificates.issue('hook.example');
     const asked: string[] = [];
-    const proxy = createHttpServer().listen(0, '127.0.0.1');
+    const proxy = createHttpServer();
     proxy.on('connect', (incoming, client: Socket) => {
       asked.push(incoming.url ?? '');
       const target = connect(Number(incoming.url?.split(':')[1]), '127.0.0.1');
@@ -70,9 +60,7 @@ describe('an https endpoint', () => {
         .pipe(target.on('error', () => {}))
         .pipe(client);
     });
-    await once(proxy, 'listening');
-    cleanups.push(() => proxy.close());
-    const egressProxy = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const egressProxy = `http://127.0.0.1:${await listen(proxy)}`;
     const { exchanges, connections } = await send(right, right.certificate, { times: 2, egressProxy });
     expect(exchanges).toEqual(Array(2).fill(expect.objectContaining({ kind: 'response', statusCode: 200 })));
     expect(connections).toBe(1);
@@ -83,29 +71,25 @@ describe('an https endpoint', () => {
     expect(refused).toMatchObject([{ kind: 'error', phase: 'tls' }]);
   });
 
-  it('with a self-signed certificate is a TLS error', async () => {
+  it('a self-signed certificate is a TLS error', async () => {
     const { exchanges } = await send(certificates.issue('hook.example'));
     expect(exchanges).toMatchObject([{ kind: 'error', phase: 'tls', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }]);
   });
 
-  it('with an expired certificate is a TLS error', async () => {
+  it('an expired certificate is a TLS error', async () => {
     const expired = certificates.issue('hook.example', { notAfter: '20210101000000Z' });
     const { exchanges } = await send(expired, expired.certificate);
     expect(exchanges).toMatchObject([{ kind: 'error', phase: 'tls', code: 'CERT_HAS_EXPIRED' }]);
   });
 
-  it('with a certificate for another name is a TLS error', async () => {
+  it('a certificate for another name is a TLS error', async () => {
     const wrong = certificates.issue('other.example');
     const { exchanges } = await send(wrong, wrong.certificate);
     expect(exchanges).toMatchObject([{ kind: 'error', phase: 'tls', code: 'ERR_TLS_CERT_ALTNAME_INVALID' }]);
   });
 
-  it('that speaks no TLS, or hangs up in the handshake, is a TLS error', async () => {
-    const sender = createSender({
-      policy: parsePolicy({ allowPrivate: true, allowCidrs: [] }),
-      connectionsPerOrigin: 1,
-      idleConnectionsMax: 1,
-    });
+  it('an endpoint that does not speak TLS, or closes in the handshake, is a TLS error', async () => {
+    const sender = startSender();
     for (const [answer, code] of [
       ['HTTP/1.1 400 Bad Request\r\n\r\n', 'ERR_SSL_WRONG_VERSION_NUMBER'],
       ['', 'ECONNRESET'],
@@ -113,47 +97,35 @@ describe('an https endpoint', () => {
       const server = createTcpServer((socket) =>
         socket.on('error', () => {}).once('data', () => socket.end(answer)),
       );
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      cleanups.push(() => server.close());
-      const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-      const exchange = await sender.send({ url, headers: [], body: Buffer.from('{}'), timeoutMs: 3_000 });
+      const url = `https://127.0.0.1:${await listen(server)}/`;
+      const exchange = await sender.send(request(url, { timeoutMs: 3_000 }));
       expect(exchange).toMatchObject({ kind: 'error', phase: 'tls', code: expect.stringContaining(code) });
     }
   });
 });
 
-describe('an endpoint with authorities of its own, or that wants our certificate', () => {
+describe('an endpoint with its own authorities, or that wants a client certificate', () => {
   const authority = certificates.issue('authority.example');
   const served = certificates.issue('hook.example', { issuer: authority });
   const [one, other] = ['one', 'other'].map((name) => certificates.issue(name, { issuer: authority }));
-  const body = Buffer.from('{}');
 
-  /** Notes whose certificate each request came with. */
+  /** An endpoint that records the client certificate of each request. */
   async function demanding() {
     const seen: string[] = [];
     const sockets = new Set<unknown>();
     const options = { key: served.key, cert: served.certificate, ca: authority.certificate };
     const server = createServer({ ...options, requestCert: true }, (incoming, response) => {
       sockets.add(incoming.socket);
-      seen.push((incoming.socket as TLSSocket).getPeerCertificate().subject?.CN?.toString() ?? 'nobody');
+      seen.push((incoming.socket as TLSSocket).getPeerCertificate().subject?.CN?.toString() ?? 'none');
       incoming.resume().on('end', () => response.end('ok'));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    cleanups.push(() => server.close());
-    return { ...demandingAt((server.address() as AddressInfo).port), seen, sockets };
+    });
+    return { ...demandingAt(await listen(server)), seen, sockets };
   }
 
   function demandingAt(port: number) {
-    const sender = createSender({
-      policy: parsePolicy({ allowPrivate: true, allowCidrs: [] }),
-      connectionsPerOrigin: 1,
-      idleConnectionsMax: 10,
-      resolve: async () => [{ address: '127.0.0.1', family: 4 }],
-    });
-    cleanups.push(() => sender.close());
+    const sender = startSender({ connectionsPerOrigin: 1, resolve: toLoopback });
     const url = `https://hook.example:${port}/`;
-    const post = (tls?: EndpointTls) => sender.send({ url, headers: [], body, timeoutMs: 3_000, tls });
+    const post = (tls?: EndpointTls) => sender.send(request(url, { timeoutMs: 3_000, tls }));
     return { post };
   }
 
@@ -162,17 +134,17 @@ describe('an endpoint with authorities of its own, or that wants our certificate
     return outcome.kind === 'delivered' ? 'none' : outcome.error;
   };
 
-  it('is delivered to when its authority is known, and to no other', async () => {
+  it('an endpoint with its own authority is delivered to under that authority only', async () => {
     const { post, seen } = await demanding();
     const client = one;
     expect(await post({ ca: authority.certificate, client })).toMatchObject({ statusCode: 200 });
-    const [unknown, wrong] = [await post({ client }), await post({ ca: one!.certificate, client })];
-    expect(unknown).toMatchObject({ kind: 'error', phase: 'tls' });
+    const [absent, wrong] = [await post({ client }), await post({ ca: one!.certificate, client })];
+    expect(absent).toMatchObject({ kind: 'error', phase: 'tls' });
     expect(wrong).toMatchObject({ kind: 'error', phase: 'tls' });
     expect(seen).toEqual(['one']);
   });
 
-  it("never gets one endpoint's requests under another's certificate", async () => {
+  it("one endpoint's requests never go out under another endpoint's certificate", async () => {
     const { post, seen, sockets } = await demanding();
     const tlsOf = [one, other].map((client) => ({ ca: authority.certificate, client }));
     for (let i = 0; i < 3; i++) {
@@ -182,7 +154,7 @@ describe('an endpoint with authorities of its own, or that wants our certificate
     expect(sockets.size).toBe(2);
   });
 
-  it('shares its connection with requests that have the very same certificate', async () => {
+  it('requests with the same certificate share a connection', async () => {
     const { post, sockets } = await demanding();
     for (let i = 0; i < 2; i++) {
       expect(await post({ ca: authority.certificate, client: { ...one! } })).toMatchObject({
@@ -192,27 +164,27 @@ describe('an endpoint with authorities of its own, or that wants our certificate
     expect(sockets.size).toBe(1);
   });
 
-  it('that gets no certificate, or one it does not know, says so', async () => {
+  it('an attempt without the client certificate that the endpoint wants, or with an unknown one, says so', async () => {
     const [host, files] = ['127.0.0.1:0', ['-cert', served.certificateFile, '-key', served.keyFile]];
     const verify = ['-CAfile', authority.certificateFile, '-Verify', '1', '-verify_return_error'];
     const server = spawn('openssl', ['s_server', '-accept', host, ...files, ...verify], {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
-    cleanups.push(() => server.kill());
-    let said = '';
-    server.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    await expect.poll(() => said).toMatch(/ACCEPT .*:\d+/);
-    const { post } = demandingAt(Number(/ACCEPT .*:(\d+)/.exec(said)?.[1]));
-    const stranger = certificates.issue('stranger');
+    afterTest(() => server.kill());
+    let output = '';
+    server.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await expect.poll(() => output).toMatch(/ACCEPT .*:\d+/);
+    const { post } = demandingAt(Number(/ACCEPT .*:(\d+)/.exec(output)?.[1]));
+    const unknown = certificates.issue('unknown');
     expect(errorOf(await post({ ca: authority.certificate }))).toBe(
       'the endpoint asks for a TLS client certificate',
     );
-    expect(errorOf(await post({ ca: authority.certificate, client: stranger }))).toBe(
+    expect(errorOf(await post({ ca: authority.certificate, client: unknown }))).toBe(
       'the endpoint does not accept our TLS client certificate',
     );
   });
 
-  it('whose certificate of ours cannot be used is an error in TLS, and nothing is sent', async () => {
+  it('a client certificate that cannot be used is a TLS error, and nothing is sent', async () => {
     const { post, seen } = await demanding();
     const client = { certificate: one!.certificate, key: other!.key };
     const exchange = await post({ ca: authority.certificate, client });

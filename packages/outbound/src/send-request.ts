@@ -21,9 +21,9 @@ export interface OutboundRequest {
 }
 
 export interface Sender {
-  /** POSTs and says what came of it. It never rejects for what an endpoint does. */
+  /** POSTs, and resolves with the exchange. It never rejects for what an endpoint does. */
   send(request: OutboundRequest): Promise<HttpExchange>;
-  /** Gives up what is under way, and all that comes: it ends with the code `ABORTED`. */
+  /** Ends the sends under way and all later ones with the code `ABORTED`. */
   abort(): void;
   /** Closes idle connections, keeps none from now on, and resolves when the sends under way are over. */
   close(): Promise<void>;
@@ -31,9 +31,9 @@ export interface Sender {
 
 export interface SenderOptions {
   policy: NetworkPolicy;
-  /** Sockets to one origin, busy and idle together; sends past that wait, in order, inside their deadline. */
+  /** Sockets to one origin, busy and idle together; sends past that wait in order, within their deadline. */
   connectionsPerOrigin: number;
-  /** Idle sockets over all origins; past that the longest idle one is closed. */
+  /** Idle sockets over all origins; past that, the longest idle one is closed. */
   idleConnectionsMax: number;
   /** An HTTP proxy that resolves the endpoints' names and has to judge their addresses itself. */
   egressProxy?: string | undefined;
@@ -64,7 +64,7 @@ export function createSender({
   const underWay = new Set<Exchange>();
   let aborted = false;
   let onIdle = () => {};
-  const giveUp = (exchange: Exchange) => exchange.fail('ABORTED', 'given up by the relay');
+  const abortExchange = (exchange: Exchange) => exchange.fail('ABORTED', 'aborted by the relay');
 
   function exchange({ url, headers, body, timeoutMs, tls }: OutboundRequest): Promise<HttpExchange> {
     const checked = checkUrl(url);
@@ -88,10 +88,10 @@ export function createSender({
         },
       );
       underWay.add(sending);
-      if (aborted) giveUp(sending);
+      if (aborted) abortExchange(sending);
       else
         sending.start((begin) =>
-          // A socket that was opened with one endpoint's certificate never carries another's requests.
+          // A socket that was opened with one endpoint's certificate never carries the requests of another.
           pools.acquire(
             `${origin} ${name}`,
             () => connectionOptions(checked.url, { ...socketOptions, secureContext }),
@@ -105,7 +105,7 @@ export function createSender({
     send: exchange,
     abort() {
       aborted = true;
-      for (const sending of underWay) giveUp(sending);
+      for (const sending of underWay) abortExchange(sending);
     },
     async close() {
       pools.close();

@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 describe('the guarded lookup', () => {
-  it('hands over exactly the addresses it has judged', async () => {
+  it('returns exactly the addresses that it checked', async () => {
     const lookup = createGuardedLookup(strict, async () => addresses('93.184.215.14', '2606:2800:21f::1'));
     expect(await look(lookup, 'example.com')).toEqual(addresses('93.184.215.14', '2606:2800:21f::1'));
     expect(await look(lookup, 'example.com', { all: false })).toBe('93.184.215.14');
@@ -43,14 +43,14 @@ describe('the guarded lookup', () => {
     '::ffff:10.0.0.1',
     '64:ff9b::7f00:1',
     '2002:7f00:1::',
-  ])('fails for a name that resolves to %s, even beside a public address', async (forbidden) => {
+  ])('a name that resolves to %s is refused, even beside a public address', async (forbidden) => {
     const alone = createGuardedLookup(strict, async () => addresses(forbidden));
     await expect(look(alone, 'evil.example')).rejects.toThrow(/^evil\.example resolves to /);
     const beside = createGuardedLookup(strict, async () => addresses('93.184.215.14', forbidden));
     await expect(look(beside, 'evil.example')).rejects.toMatchObject({ code: 'FORBIDDEN_ADDRESS' });
   });
 
-  it('judges again when the answer of a name has changed', async () => {
+  it('checks the addresses again when the answer for a name changed', async () => {
     let answer = addresses('93.184.215.14');
     let clock = 0;
     const lookup = createGuardedLookup(

@@ -60,11 +60,11 @@ export function createGuardedLookup(
       validUntil: Number.POSITIVE_INFINITY,
       cancel,
     };
-    const settle = (ttlMs: number) => () => {
+    const keepFor = (ttlMs: number) => () => {
       clearTimeout(deadline);
       answer.validUntil = now() + ttlMs;
     };
-    answer.addresses.then(settle(answerTtlMs), settle(failureTtlMs));
+    answer.addresses.then(keepFor(answerTtlMs), keepFor(failureTtlMs));
     return answer;
   }
 

@@ -49,8 +49,8 @@ export function createResolveHost({
   return async (hostname, signal) => {
     const name = hostname.toLowerCase().replace(/\.$/, '');
     const { hosts, searchDomains } = await readSystemNames();
-    const known = hosts.get(name) ?? (/(^|\.)localhost$/.test(name) ? loopback : undefined);
-    if (known) return [...known];
+    const local = hosts.get(name) ?? (/(^|\.)localhost$/.test(name) ? loopback : undefined);
+    if (local) return [...local];
 
     let failure: NodeJS.ErrnoException | undefined;
     for (const candidate of hostname.endsWith('.') ? [name] : candidatesFor(name, searchDomains)) {
