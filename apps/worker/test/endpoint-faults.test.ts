@@ -39,7 +39,7 @@ async function attemptAt(
   return attempt!;
 }
 
-describe('what SQL says of an attempt at an endpoint that', () => {
+describe('the recorded attempt', () => {
   it.each<[Fault, string]>([
     ['refuses connections', 'connection refused'],
     ['hangs before the headers', 'timed out after 1000 ms waiting for headers'],
@@ -52,14 +52,14 @@ describe('what SQL says of an attempt at an endpoint that', () => {
     ['closes in the body', 'connection closed by the endpoint reading the response body'],
     ['answers garbage', 'response is not valid HTTP'],
     ['answers with headers without end', 'response headers too large'],
-  ])('%s: %s', async (fault, error) => {
+  ])('of an endpoint that %s has the error "%s"', async (fault, error) => {
     const attempt = await attemptAt(await startFaultyEndpoint(fault));
     expect(attempt).toMatchObject({ status: 'failed', status_code: null, error });
     expect(attempt.latency_ms).toBeLessThan(2_000);
   });
 
   it.each<Fault>(['answers 200 and 100 MB', 'answers 200 and a body without end'])(
-    '%s: delivered, with 4 KiB of it',
+    'of an endpoint that %s is delivered, with 4 KiB of the body',
     async (fault) => {
       const attempt = await attemptAt(await startFaultyEndpoint(fault));
       expect(attempt).toMatchObject({ status: 'delivered', status_code: 200, error: null });
@@ -67,7 +67,7 @@ describe('what SQL says of an attempt at an endpoint that', () => {
     },
   );
 
-  it('redirects: not followed', async () => {
+  it('of an endpoint that redirects has the error that no redirect is followed', async () => {
     const endpoint = await startFaultyEndpoint('redirects to itself');
     expect(await attemptAt(endpoint)).toMatchObject({
       status: 'failed',
@@ -77,7 +77,7 @@ describe('what SQL says of an attempt at an endpoint that', () => {
     expect(endpoint.requests()).toBe(1);
   });
 
-  it('hangs in the TLS handshake', async () => {
+  it('of an endpoint that hangs in the TLS handshake names that phase', async () => {
     const endpoint = await startFaultyEndpoint('hangs before the headers');
     const url = endpoint.url.replace('http:', 'https:');
     expect(await attemptAt(endpoint, { url })).toMatchObject({
@@ -85,7 +85,7 @@ describe('what SQL says of an attempt at an endpoint that', () => {
     });
   });
 
-  it('shows a certificate that is self-signed, expired, or of another name', async () => {
+  it('of an endpoint whose certificate is self-signed, expired or for another name says which', async () => {
     const selfSigned = certificates.issue('localhost');
     const authority = certificates.issue('authority.example');
     const expired = certificates.issue('localhost', { issuer: authority, notAfter: '20210101000000Z' });
@@ -104,13 +104,13 @@ describe('what SQL says of an attempt at an endpoint that', () => {
     expect(await errorOf(wrongName, authority.certificate)).toBe('TLS certificate is for another host name');
   });
 
-  it('has a name that nobody knows', async () => {
+  it('of an endpoint whose name does not exist says so', async () => {
     const endpoint = await startFaultyEndpoint('hangs before the headers');
-    const { error } = await attemptAt(endpoint, { url: 'http://nobody.invalid/' });
+    const { error } = await attemptAt(endpoint, { url: 'http://absent.invalid/' });
     expect(['host name not found', 'name server did not answer']).toContain(error);
   });
 
-  it('has an address that no setting allows', async () => {
+  it('of an endpoint at an address that no setting allows names the address, without a request', async () => {
     const endpoint = await startFaultyEndpoint('hangs before the headers');
     expect(await attemptAt(endpoint, { url: 'http://169.254.169.254/latest' })).toMatchObject({
       error: expect.stringMatching(/^not allowed: .*169\.254\.169\.254/),

@@ -12,7 +12,7 @@ export const bulkReplay: Scenario = {
     const count = options.quick ? 5_000 : 50_000;
     const site = await createSite({ ...options, targets: 2, workers: 1 });
     try {
-      // As `dlq replay --rate 500` leaves them, due one after another.
+      // Due one after another, as `dlq replay --rate 500` holds them.
       const start = async () => {
         const from = Date.now() + 1_000;
         await holdMany(site, site.targets[1] as Target, count, (index) => ({

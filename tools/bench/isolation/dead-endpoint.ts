@@ -18,7 +18,7 @@ export const deadEndpoint: Scenario = {
       const startedAt = performance.now();
       const before = await published(site);
       await site.send([dead], count, 2_000);
-      // What the receiver published is the webhooks themselves.
+      // The receiver's own publishes are not counted.
       await waitFor('the breaker to open', async () => (await breaker(site)) !== undefined, {
         timeoutMs: 60_000,
         everyMs: 100,
@@ -41,7 +41,7 @@ export const deadEndpoint: Scenario = {
       await site.answer({});
       const backAt = performance.now();
       const backlog = await heldCount(site);
-      await waitFor('the backlog to go', async () => (await heldCount(site)) === 0, {
+      await waitFor('the backlog to be released', async () => (await heldCount(site)) === 0, {
         timeoutMs: 420_000,
         everyMs: 250,
       });
@@ -56,14 +56,14 @@ export const deadEndpoint: Scenario = {
         },
         {
           scenario: name,
-          figure: `requests that try it, in ${rounded(intervals)} intervals of ${probeIntervalSeconds} s`,
+          figure: `requests that probe it, in ${rounded(intervals)} intervals of ${probeIntervalSeconds} s`,
           value: String(probes),
           bound: 'at most 2 an interval',
           holds: probes <= 2 * Math.ceil(intervals),
         },
         {
           scenario: name,
-          figure: `${backlog} held ones gone after it came back, s`,
+          figure: `${backlog} held deliveries released after the endpoint answers again, s`,
           value: rounded(backSeconds),
           bound: '',
           holds: true,

@@ -6,7 +6,7 @@ import type { Site, Target } from './site.ts';
 
 const batch = 1_000;
 
-/** Held deliveries of an endpoint, as workers and replays leave them. Each webhook came a millisecond after the one before. */
+/** Holds deliveries of an endpoint as workers and replays do. The webhooks were received a millisecond apart. */
 export async function holdMany(
   site: Site,
   { id: projectId, endpointId }: Target,

@@ -3,7 +3,7 @@ import { p95, type Site, type Target } from './site.ts';
 
 export type Live = { perSecond: number; seconds: number };
 
-/** Live traffic to the targets for so long; how long 95 of 100 webhooks took from received to delivered, ms. */
+/** Sends live traffic to the targets; the p95 from received to delivered, ms. */
 export async function liveP95(site: Site, targets: readonly Target[], live: Live): Promise<number> {
   await site.take();
   const count = live.perSecond * live.seconds;

@@ -30,7 +30,7 @@ export const resume: Scenario = {
       const firstMs = (arrivals[0]?.at ?? Number.POSITIVE_INFINITY) - resumedAt;
       const seconds = ((arrivals.at(-1)?.at ?? 0) - (arrivals[0]?.at ?? 0)) / 1_000;
       const perSecond = arrivals.length / seconds;
-      // Of one batch of half a second a few run at once: what overtakes by more than that is out of order.
+      // Deliveries of one batch (half a second) run at once; only overtaking by more than that is out of order.
       const overtaken = arrivals.filter(
         ({ receivedAt }, index) => receivedAt + 2 * rate < (arrivals[index - 1]?.receivedAt ?? 0),
       ).length;

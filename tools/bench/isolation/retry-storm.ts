@@ -33,7 +33,7 @@ export const retryStorm: Scenario = {
   },
 };
 
-/** Second attempts that have all come due, as the delay queues let them go after an outage. */
+/** Publishes second attempts that are all due, as the delay queues do after an outage. */
 async function publishRetries(site: Site, count: number): Promise<void> {
   const { id: projectId, endpointId } = site.targets[1] as Target;
   const connection = await connect(site.world.rabbitmqUrl);

@@ -1,10 +1,10 @@
 import type { SiteOptions } from './site.ts';
 
-/** What is measured, what it may be, and whether it is. */
+/** A measured figure, its bound, and whether the bound holds. */
 export type Line = { scenario: string; figure: string; value: string; bound: string; holds: boolean };
 
 export type ScenarioOptions = Pick<SiteOptions, 'services' | 'apps'> & {
-  /** A short trial: whether it works, not how fast. */
+  /** A short run that shows whether the scenario works, not how fast. */
   quick: boolean;
   say: (line: string) => void;
 };

@@ -23,17 +23,17 @@ export type Seen = {
 
 export type Target = SeededProject & { url: string; endpointId: string; path: string };
 
-/** A receiver, some workers, and projects with an endpoint each at a sink that keeps the time. */
+/** A receiver, some workers, and projects with one endpoint each at the timing sink. */
 export type Site = {
   world: World;
   targets: readonly Target[];
   workers: readonly AppProcess[];
-  /** How endpoints answer from now on, by path; all others answer at once. */
+  /** Sets how endpoints answer, by path; those that are not named answer at once. */
   answer: (modes: Record<string, Mode>) => Promise<void>;
-  /** How much has arrived since the last `take`, by path. */
+  /** How many requests have arrived since the last `take`, by path. */
   counts: () => Promise<Record<string, number>>;
   take: () => Promise<Record<string, Seen>>;
-  /** Sends so many webhooks to the targets in turn, at this rate. All of them must be accepted. */
+  /** Sends `count` webhooks to the targets in turn. All of them must be accepted. */
   send: (targets: readonly Target[], count: number, perSecond: number) => Promise<void>;
   close: () => Promise<void>;
 };
@@ -114,12 +114,12 @@ export async function createSite(options: SiteOptions): Promise<Site> {
   };
 }
 
-/** The value below which 95 of 100 lie. */
+/** The 95th percentile. */
 export function p95(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Number.NaN;
 }
 
-/** Waits until the sink has seen so many at a path, or for so long. */
+/** Waits until the sink has seen `count` requests at a path. */
 export function arrived(site: Site, path: string, count: number, timeoutMs: number): Promise<unknown> {
   return waitFor(`${count} at ${path}`, async () => ((await site.counts())[path] ?? 0) >= count, {
     timeoutMs,

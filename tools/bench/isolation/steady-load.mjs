@@ -1,5 +1,5 @@
-// Providers that send at a steady rate, whatever the answers are, to several projects in turn. A process of its own; told
-// through messages.
+// Providers that send at a steady rate, independent of the answers, to several projects in turn. A process of its own that
+// takes its orders as messages.
 import { createHmac } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 

@@ -9,8 +9,8 @@ export type StormResult = {
 };
 
 /**
- * Live traffic to the first target for so long, then again while a storm for the second one goes on; its p95 from received
- * to delivered before and during.
+ * The p95 from received to delivered of live traffic to the first target: without a storm, then during a storm for the
+ * second target.
  */
 export async function liveBeside(
   site: Site,

@@ -1,5 +1,5 @@
-// Endpoints, one for each path, that tell how long each webhook took to come: the time it was received is inside its id. A
-// process of its own; told through messages. Prints nothing.
+// Endpoints, one per path, that measure how long each webhook took: its id contains the time it was received. A process of
+// its own that takes its orders as messages and prints nothing.
 import { createServer } from 'node:http';
 
 /**
@@ -16,9 +16,9 @@ const inFlight = new Map();
 
 /** @param {string} path */
 function seenAt(path) {
-  const known = seen.get(path) ?? { count: 0, latenciesMs: [], arrivals: [], mostInFlight: 0 };
-  seen.set(path, known);
-  return known;
+  const here = seen.get(path) ?? { count: 0, latenciesMs: [], arrivals: [], mostInFlight: 0 };
+  seen.set(path, here);
+  return here;
 }
 
 const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {

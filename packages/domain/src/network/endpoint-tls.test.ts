@@ -11,11 +11,10 @@ const authority = certificates.issue('authority.example');
 const client = certificates.issue('client.example', { issuer: authority });
 const expired = certificates.issue('expired.example', { notAfter: '20210101000000Z' });
 
-const reasonOf = (verdict: { ok: true } | { ok: false; reason: string }) =>
-  verdict.ok ? 'none' : verdict.reason;
+const reasonOf = (check: { ok: true } | { ok: false; reason: string }) => (check.ok ? 'none' : check.reason);
 
 describe('authorities', () => {
-  it('may be one or several, with text around them', () => {
+  it('authorities may be one or several certificates, with text around them', () => {
     expect(checkAuthorities(authority.certificate, now)).toEqual({ ok: true });
     const bundle = `# ours\n${authority.certificate}\n# theirs\r\n${client.certificate}`;
     expect(checkAuthorities(bundle, now)).toEqual({ ok: true });
@@ -40,7 +39,7 @@ describe('authorities', () => {
 });
 
 describe('a client certificate', () => {
-  it('is good with its key, and with intermediate ones after it', () => {
+  it('a client certificate is accepted with its key, and with intermediate ones after it', () => {
     expect(checkClientCertificate(client, now)).toEqual({ ok: true });
     const chain = client.certificate + authority.certificate;
     expect(checkClientCertificate({ certificate: chain, key: client.key }, now)).toEqual({ ok: true });
@@ -77,12 +76,12 @@ describe('a client certificate', () => {
     expect(reasonOf(checkClientCertificate(pair, now))).toBe(reason);
   });
 
-  it('that is not valid yet says from when on it is', () => {
+  it('a client certificate that is not valid yet is refused with its first day', () => {
     const reason = reasonOf(checkClientCertificate(client, Date.UTC(2019, 0, 1)));
     expect(reason).toBe('the certificate "CN=client.example" is not valid before Jan  1 00:00:00 2020 GMT');
   });
 
-  it('is never quoted', () => {
+  it('the key of a client certificate is never quoted', () => {
     const secret = client.key.split('\n')[1]!;
     const broken = { ...client, key: client.key.replace('MI', '!!') };
     expect(reasonOf(checkClientCertificate(broken, now))).not.toContain(secret.slice(4, 20));

@@ -126,13 +126,13 @@ describe('checkAddress', () => {
     expect(checkAddress(development, ip).allowed).toBe(false);
   });
 
-  it.each(neverAllowed)('refuses %s whatever is configured', (ip) => {
+  it.each(neverAllowed)('refuses %s in every configuration', (ip) => {
     for (const policy of [strict, development, withNetworks, withEverything]) {
       expect(checkAddress(policy, ip).allowed).toBe(false);
     }
   });
 
-  it('allows the networks that are named, and only those', () => {
+  it('allows the addresses of the configured networks and no other private ones', () => {
     for (const ip of ['10.20.0.1', '10.20.255.255', '::ffff:10.20.0.1', 'fd12:3456:1::1', '192.0.2.7']) {
       expect(checkAddress(withNetworks, ip)).toEqual({ allowed: true });
     }
@@ -148,7 +148,7 @@ describe('checkAddress', () => {
     }
   });
 
-  it('says what the address is', () => {
+  it('names the class of a refused address', () => {
     expect(checkAddress(strict, '10.0.0.1')).toEqual({
       allowed: false,
       reason: '10.0.0.1, which is a private address',
@@ -159,7 +159,7 @@ describe('checkAddress', () => {
     });
   });
 
-  it('minds its grammar', () => {
+  it('writes an article that fits the class', () => {
     expect(checkAddress(strict, '0.0.0.0')).toMatchObject({
       reason: '0.0.0.0, which is an unspecified address',
     });
@@ -207,7 +207,7 @@ describe('parsePolicy', () => {
     expect(parse).toThrow(JSON.stringify(cidr));
   });
 
-  it('takes a prefix that does not end at a byte', () => {
+  it('accepts a prefix that does not end at a byte boundary', () => {
     const policy = parsePolicy({ allowPrivate: false, allowCidrs: ['10.128.0.0/9', 'fd00:8000::/17'] });
     expect(checkAddress(policy, '10.128.0.1').allowed).toBe(true);
     expect(checkAddress(policy, '10.127.255.255').allowed).toBe(false);

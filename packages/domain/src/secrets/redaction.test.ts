@@ -17,7 +17,7 @@ describe('redactUrl', () => {
     ['postgres://u:12/hunter2@db/x', 'postgres://***@db/x'],
     ['postgres://u:hunter2@host name/x?password=hunter2', 'postgres://***@host name/x?***'],
     ['redis://u:hun@ter2@cache', 'redis://u:***@cache'],
-  ])('takes the secret out of URL %#', (url, redacted) => {
+  ])('removes the secrets of URL %#', (url, redacted) => {
     expect(redactUrl(url)).toBe(redacted);
   });
 
@@ -27,18 +27,18 @@ describe('redactUrl', () => {
     'amqp://a,amqp://b',
     'https://x.example/@user/hook?a=b',
     'https://x.example',
-  ])('leaves %s, which has none, as it is', (url) => {
+  ])('returns %s, which has no secret, unchanged', (url) => {
     expect(redactUrl(url)).toBe(url);
   });
 
   it.each(['', 'hunter2', 'u:hunter2@db', '//u:hunter2@db', 'hunter2:', '\0'])(
-    'shows nothing of %j',
+    'shows no part of %j',
     (text) => {
       expect(redactUrl(text)).toBe('(not a URL)');
     },
   );
 
-  it('copes with a huge text', () => {
+  it('redacts a text of 1.6 MB', () => {
     const redacted = redactUrl(`postgres://u:${'hunter2@'.repeat(200_000)}db`);
     expect(redacted).not.toContain('hunter2');
   });
@@ -60,7 +60,7 @@ describe('redactQuery', () => {
 });
 
 describe('redactPaths', () => {
-  it('cover secrets and headers in a log line and in the objects it may carry', () => {
+  it('the paths cover secrets and headers in a log line and in the objects it may contain', () => {
     for (const path of [
       'secret',
       'headers',
@@ -73,7 +73,7 @@ describe('redactPaths', () => {
     }
   });
 
-  it('have no wildcards, which would make every log line many times slower', () => {
+  it('the paths have no wildcards, which make every log line slower', () => {
     for (const path of redactPaths) expect(path).toMatch(/^[A-Za-z]+(\.[A-Za-z]+)?$/);
     expect(new Set(redactPaths).size).toBe(redactPaths.length);
   });

@@ -11,7 +11,7 @@ const secretFields: readonly string[] = [
   'signingSecret',
   'signingSecrets',
   'token',
-  // Whole: which header of a provider or an endpoint is a credential is for its owner to know.
+  // Whole, because any header of a provider or an endpoint may be a credential.
   'headers',
   'fixedHeaders',
   'providerHeaders',
@@ -32,8 +32,8 @@ const parents: readonly string[] = [
 ];
 
 /**
- * Where pino looks for secrets and credentials: among the fields of a log line, and in the objects it may carry.
- * Without wildcards, since each of those costs more than a microsecond a line, and plain paths next to nothing.
+ * The paths of secrets and credentials in a log line, for pino: its fields, and those of the objects it may contain.
+ * Without wildcards: each costs more than a microsecond a line, a plain path almost nothing.
  */
 export const redactPaths: readonly string[] = [
   ...secretFields,
@@ -44,8 +44,8 @@ const mask = '***';
 const secretParameter = /pass|pwd|secret|token|key|signature|credential|auth|jwt|^sig$|^code$/i;
 
 /**
- * A connection URL, or a comma-separated list of them, without its passwords and secret parameters. What does not parse
- * as a URL loses more than that, rather than show a part of a password.
+ * A connection URL, or a comma-separated list of them, without its passwords and secret parameters. Text that does not
+ * parse as a URL loses more, so that no part of a password is shown.
  */
 export function redactUrl(url: string): string {
   return url

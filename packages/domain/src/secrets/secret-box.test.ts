@@ -32,12 +32,12 @@ describe('a sealed secret', () => {
     expect(plaintext.toString()).toBe('whsec_abc');
   });
 
-  it('never looks the same twice', () => {
+  it('a secret that is sealed twice has two different forms', () => {
     const sealed = new Set(Array.from({ length: 100 }, () => seal(keys, 'same', row).sealed));
     expect(sealed.size).toBe(100);
   });
 
-  it('does not open in another row', () => {
+  it('a sealed secret does not open in another row', () => {
     const box = seal(keys, 'whsec_abc', row);
     expect(() => open(keys, box, 'project_secrets:another')).toThrow(SecretUnreadable);
   });
@@ -64,7 +64,7 @@ describe('a sealed secret', () => {
       expect(() => open(keys, { keyId, sealed: each }, row)).toThrow(SecretUnreadable);
   });
 
-  it('says which key and row it was about, and no value', () => {
+  it('an error about a sealed secret names its key and row, and no value', () => {
     const { keyId, sealed } = seal(keys, 'whsec_abc', row);
     const other = parseSecretKeys(newKey);
     expect(() => open(other, { keyId, sealed }, row)).toThrow(
@@ -85,7 +85,7 @@ describe('a list of keys', () => {
     expect(seal(keys, 'x', row).keyId).toBe(digest.slice(0, 8));
   });
 
-  it('encrypts with its first key and decrypts with all', () => {
+  it('a list of keys encrypts with its first and decrypts with all', () => {
     const box = seal(keys, 'whsec_abc', row);
     const rotated = parseSecretKeys(`${newKey}, ${oldKey}`);
     expect(open(rotated, box, row)).toBe('whsec_abc');
@@ -93,12 +93,12 @@ describe('a list of keys', () => {
     expect([...rotated.all.keys()]).toEqual([parseSecretKeys(newKey).current.id, keys.current.id]);
   });
 
-  it('may leave the padding out and repeat a key', () => {
+  it('a list of keys may omit the padding and repeat a key', () => {
     expect(parseSecretKeys(oldKey.replace('=', '')).current.id).toBe(keys.current.id);
     expect(parseSecretKeys(`${oldKey},${oldKey}`).all.size).toBe(1);
   });
 
-  it('shows no key when it is printed', () => {
+  it('a list of keys shows no key when it is printed', () => {
     const shown = inspect(keys, { depth: 10, showHidden: true }) + JSON.stringify(keys);
     expect(shown).not.toContain(oldKey);
     expect(shown).not.toContain(Buffer.alloc(32, 7).toString('hex'));
@@ -130,5 +130,5 @@ function messageOf(action: () => unknown): string {
   } catch (error) {
     if (error instanceof Error) return error.message;
   }
-  throw new Error('nothing was thrown');
+  throw new Error('expected an error');
 }

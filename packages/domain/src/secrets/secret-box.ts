@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hash, randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
-/** A key that encrypts secrets at rest. Held as a KeyObject, which no log or inspection prints. */
+/** A key that encrypts secrets at rest: a KeyObject, which no log and no inspection prints. */
 export type SecretKey = { id: string; key: KeyObject };
 
-/** `current` encrypts; every one of `all` (by key id) decrypts. */
+/** `current` encrypts; each of `all` (by key id) decrypts. */
 export type SecretKeys = { current: SecretKey; all: Map<string, SecretKey> };
 
 /** A stored secret that cannot be read back. The message names the key id and the row, never a value. */
@@ -29,7 +29,7 @@ export function parseSecretKeys(list: string): SecretKeys {
   return { current: keys[0]!, all: new Map(keys.map((key) => [key.id, key])) };
 }
 
-/** Encrypts a secret for one row, such as `project_secrets:<id>`: put into another row it no longer opens. */
+/** Encrypts a secret for one row, such as `project_secrets:<id>`. It does not open in another row. */
 export function seal(keys: SecretKeys, plaintext: string, row: string): { keyId: string; sealed: string } {
   const iv = randomBytes(ivBytes);
   const sealing = createCipheriv(cipher, keys.current.key, iv, { authTagLength: tagBytes });
