@@ -30,13 +30,13 @@ async function sendMany(projectId: string, endpointId: string, count: number): P
 
 /** Second attempts that are due. */
 async function sendRetries(projectId: string, endpointId: string, count: number): Promise<void> {
-  for (let sent = 0; sent < count; sent += 1) {
+  const messages = Array.from({ length: count }, () => {
     const id = newId();
     const fields = { deliveryId: deliveryId(id, endpointId), endpointId, notBefore: world.now() };
     const delivery = { ...fields, attemptNum: 2, lane: 'retry' as const };
-    const message = world.message(projectId, { id, endpointIds: [endpointId], delivery });
-    await world.send(message, 'hqrelay.retries');
-  }
+    return world.message(projectId, { id, endpointIds: [endpointId], delivery });
+  });
+  await Promise.all(messages.map((message) => world.send(message, 'hqrelay.retries')));
 }
 
 const breakerOf = async (endpointId: string) => {
@@ -198,22 +198,26 @@ describe('an endpoint that answers slowly', () => {
     );
   });
 
-  it('leaves places in its lane: with three of them, the retry of another endpoint is posted', async () => {
-    const { projectId, endpoints } = await world.seed({});
-    const { id: endpointId, endpoint } = endpoints[0]!;
-    const slow = await Promise.all([1, 2, 3].map(() => startSlowEndpoint()));
-    for (const { url } of slow) {
-      const { id } = await seedEndpoint(world, projectId, { url, timeoutMs: 60_000 });
-      await world.forget(projectId);
-      await sendRetries(projectId, id, 250);
-    }
-    await waitFor('requests at all three', () => slow.every(({ waiting }) => waiting.length > 20), {
-      timeoutMs: 15_000,
-    });
-    await sendRetries(projectId, endpointId, 1);
-    await waitFor('the retry', () => endpoint.requests.length === 1, { timeoutMs: 15_000 });
-    expect(slow.map(({ waiting }) => waiting.length).every((count) => count > 20)).toBe(true);
-    for (const { answer } of slow) answer();
-    await Promise.all(slow.map(({ close }) => close()));
-  });
+  it(
+    'leaves places in its lane: with three of them, the retry of another endpoint is posted',
+    { timeout: 60_000 },
+    async () => {
+      const { projectId, endpoints } = await world.seed({});
+      const { id: endpointId, endpoint } = endpoints[0]!;
+      const slow = await Promise.all([1, 2, 3].map(() => startSlowEndpoint()));
+      for (const { url } of slow) {
+        const { id } = await seedEndpoint(world, projectId, { url, timeoutMs: 60_000 });
+        await world.forget(projectId);
+        await sendRetries(projectId, id, 250);
+      }
+      await waitFor('requests at all three', () => slow.every(({ waiting }) => waiting.length > 20), {
+        timeoutMs: 15_000,
+      });
+      await sendRetries(projectId, endpointId, 1);
+      await waitFor('the retry', () => endpoint.requests.length === 1, { timeoutMs: 15_000 });
+      expect(slow.map(({ waiting }) => waiting.length).every((count) => count > 20)).toBe(true);
+      for (const { answer } of slow) answer();
+      await Promise.all(slow.map(({ close }) => close()));
+    },
+  );
 });
