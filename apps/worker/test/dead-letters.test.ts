@@ -232,7 +232,7 @@ describe('a message that the broker gave up on', () => {
     }
   });
 
-  it('and that nobody can read is kept with its bytes', async () => {
+  it('that cannot be decoded is stored as a dead letter with its bytes', async () => {
     const content = Buffer.from('who knows');
     await world.sendToDeadLetters(content);
     const letter = await world.waitForDeadLetter(idOfBytes(content));

@@ -84,7 +84,7 @@ describe('a delivery', () => {
     expect(endpoint.requests.filter((request) => request.headers['webhook-id'] === id)).toHaveLength(1);
   });
 
-  it('answered with 410 is held, its endpoint disabled with the reason, and goes on when that is enabled again', async () => {
+  it('answered with 410 is held, disables its endpoint with the reason, and is delivered once that is enabled', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith((_request, count) => ({ statusCode: count === 1 ? 410 : 200 }));

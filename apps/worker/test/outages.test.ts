@@ -92,8 +92,8 @@ describe('while Postgres is stopped', () => {
   });
 });
 
-describe('while RabbitMQ is gone', () => {
-  it('what follows an attempt waits in the outbox, once, and goes on when it is back', async () => {
+describe('while RabbitMQ is down', () => {
+  it('the next attempt waits in the outbox, once, and is made when RabbitMQ is back', async () => {
     const { projectId, endpointId, endpoint } = await knownProject('1s');
     const id = newId();
     endpoint.answerWith(({ headers }) =>
@@ -131,7 +131,7 @@ describe('while RabbitMQ is gone', () => {
     expect(endpoint.requests.filter(({ headers }) => headers['x-hqrelay-attempt'] === '1')).toHaveLength(2);
   });
 
-  it('a webhook in flight at the break is delivered, and consuming goes on', async () => {
+  it('a webhook in flight at the break is delivered, and the worker consumes again', async () => {
     const { projectId, endpointId, endpoint } = await knownProject('1s');
     endpoint.answerWith({ delayMs: 500 });
     const ids = Array.from({ length: 20 }, () => newId());

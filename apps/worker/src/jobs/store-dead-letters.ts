@@ -23,9 +23,10 @@ const limits = { messagesMax: 200, bytesMax: 4 << 20 };
 const restMs = 60_000;
 
 /**
- * Empties `hqrelay.dead-letter` into `dead_letters`, a batch in one statement, and puts back what the broker gave up on for
- * the first time. A message is acknowledged after the commit: a crash between writes it again, which changes nothing. One
- * that Postgres refuses stays where it is, is told of, and stops no other. Each run returns how many messages it took.
+ * Empties `hqrelay.dead-letter` into `dead_letters`, a batch in one statement, and puts a message back that reached the
+ * delivery limit for the first time. A message is acknowledged after the commit: a crash between writes it again, which
+ * changes nothing. A message that Postgres refuses is logged, stays in the queue, and stops no other. Each run returns how
+ * many messages it took.
  */
 export function createStoreDeadLetters(
   deps: StoreDeadLettersDeps,

@@ -101,8 +101,8 @@ export async function releaseDue(
 }
 
 /**
- * Publishes the first of them, as many as memory may hold at once, and deletes those that are with the broker. It waits for
- * no row, because whoever holds deliveries may wait for its rows. Returns how many.
+ * Publishes the first of them, as many as memory may hold at once, and deletes those that the broker confirmed. It skips locked
+ * rows, because another worker that holds deliveries may wait for its rows. Returns how many.
  */
 export async function releaseFirst(
   client: pg.PoolClient,

@@ -134,7 +134,7 @@ describe('deliveryHeaders', () => {
     },
   );
 
-  it('let nobody speak for the relay', () => {
+  it('from the provider cannot pass as headers of the relay', () => {
     const forged: [string, string][] = [
       ['X-HQRelay-Attempt', '99'],
       ['x-hqrelay-sequence', '99'],
