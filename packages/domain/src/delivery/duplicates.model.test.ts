@@ -1,0 +1,453 @@
+import { describeExploration, explore, type Step } from '@hqrelay/testing/explore';
+import { describe, expect, it } from 'vitest';
+import {
+  answerDuplicate,
+  markOfNextAttempt,
+  markOnReceipt,
+  markWhenPublishedAgain,
+  mustAskHistory,
+  type DeliveryHistory,
+  type DuplicateAnswer,
+  type DuplicateMark,
+} from './duplicates.ts';
+
+// Every interleaving of two workers with one delivery, of which the broker has the message and the outbox a duplicate. Its first
+// attempt fails and its second one is the last. Time enters by one assumption: the wait of a marked message outlasts what other
+// live workers do with the same attempt (`isWaitOver`). A queue keeps its order, with redelivered messages in front.
+
+type Attempt = 1 | 2;
+type Message = { n: Attempt; mark?: DuplicateMark | undefined; redelivered?: boolean };
+type Work = {
+  message: Message;
+  mark?: DuplicateMark | undefined;
+  phase: 'received' | 'posting' | 'recorded' | 'followed';
+  isResumed?: boolean;
+  /** The attempt had its row when the request began. */
+  isRepeated?: boolean;
+  /** The broker has requeued the message; the worker does not know yet. */
+  isCutOff?: boolean;
+  isAcknowledged?: boolean;
+};
+type Faults = {
+  crash: number;
+  cutOff: number;
+  postgres: number;
+  broker: number;
+  hold: number;
+  order: number;
+};
+type State = {
+  queue: Message[];
+  outbox: Message[];
+  held: Message | null;
+  rows: Attempt[];
+  /** Rows in the queue of spilled audit rows. */
+  spilled: Attempt[];
+  isDeadLettered: boolean;
+  slots: (Work | null)[];
+  /** How many faults of each kind may still happen. */
+  faults: Faults;
+  /** A worker lost a store or the broker, or a duplicate overtook its message: then two workers may post the same attempt. */
+  mayPostTwice: boolean;
+  hadFault: boolean;
+  /** How many messages of the second attempt were published. */
+  retries: number;
+};
+
+/** B handles one message at once; A two, where a third slot is there. */
+const slotNames = ['A', 'B', 'A (2nd message)'];
+const processOf = (slot: number) => (slot === 1 ? 'B' : 'A');
+
+type Rules = {
+  markOnReceipt: typeof markOnReceipt;
+  markWhenPublishedAgain: typeof markWhenPublishedAgain;
+  markOfNextAttempt: typeof markOfNextAttempt;
+  mustAskHistory: typeof mustAskHistory;
+  answerDuplicate: typeof answerDuplicate;
+  waits: (mark: DuplicateMark | undefined) => boolean;
+  /** One row for each attempt, by a unique key. */
+  isUnique: boolean;
+  /** The follow-up comes before the acknowledgement. */
+  followsUpFirst: boolean;
+  /** A redelivered message whose row another worker has written resumes. */
+  resumesOvertaken: boolean;
+  /** A held message with the duty to resume is not replaced by one without. */
+  keepsHeldDuty: boolean;
+};
+
+const rules: Rules = {
+  markOnReceipt,
+  markWhenPublishedAgain,
+  markOfNextAttempt,
+  mustAskHistory,
+  answerDuplicate,
+  waits: (mark) => mark !== undefined,
+  isUnique: true,
+  followsUpFirst: true,
+  resumesOvertaken: true,
+  keepsHeldDuty: true,
+};
+
+const original: Message = { n: 1 };
+const fromOutbox: Message = { n: 1, mark: 'done_if_recorded' };
+
+function check(faults: Partial<Faults>, changed: Partial<Rules> = {}, slots = 2): string {
+  const applied = { ...rules, ...changed };
+  const none: Faults = { crash: 0, cutOff: 0, postgres: 0, broker: 0, hold: 0, order: 0 };
+  const exploration = explore<State>(
+    {
+      initial: {
+        queue: [original, fromOutbox],
+        outbox: [],
+        held: null,
+        rows: [],
+        spilled: [],
+        isDeadLettered: false,
+        slots: Array.from({ length: slots }, () => null),
+        faults: { ...none, ...faults },
+        mayPostTwice: false,
+        hadFault: false,
+        retries: 0,
+      },
+      steps: (state) => stepsOf(applied, state),
+      violations,
+      alwaysReachable: { sentence: 'a follow-up is lost', reached: ({ isDeadLettered }) => isDeadLettered },
+    },
+    { statesMax: 200_000 },
+  );
+  return describeExploration(exploration);
+}
+
+function* violations({ rows, slots, mayPostTwice, hadFault, retries }: State): Iterable<string> {
+  if (new Set(rows).size < rows.length) yield 'an attempt is recorded twice';
+  if (retries > 1 && !hadFault) yield 'the schedule forks';
+  const posting = slots.filter((work) => work?.phase === 'posting');
+  const attempts = posting.map((work) => work?.message.n);
+  if (!mayPostTwice && new Set(attempts).size < attempts.length) yield 'two workers post the same attempt';
+  if (posting.some((work) => work?.isRepeated)) yield 'a recorded attempt is posted again';
+}
+
+function* stepsOf(applied: Rules, state: State): Iterable<Step<State>> {
+  for (const [slot, work] of state.slots.entries()) {
+    if (work) yield* workSteps(applied, state, slot, work);
+    else if (slot !== 2 || state.slots[0]) yield* receive(applied, state, slot);
+  }
+  yield* faultSteps(state);
+  yield* storeSteps(state);
+}
+
+function* receive(applied: Rules, state: State, slot: number): Iterable<Step<State>> {
+  const [message, ...queue] = state.queue;
+  if (!message) return;
+  const mark = applied.markOnReceipt(message.mark, { redelivered: message.redelivered ?? false });
+  const redelivered = message.redelivered ? ', redelivered' : '';
+  yield {
+    label: `${slotNames[slot]} receives attempt ${message.n} (${message.mark ?? 'unmarked'}${redelivered})`,
+    state: withSlot({ ...state, queue }, slot, { message, mark, phase: 'received' }),
+  };
+}
+
+function* workSteps(applied: Rules, state: State, slot: number, work: Work): Iterable<Step<State>> {
+  const name = slotNames[slot];
+  const { n } = work.message;
+  switch (work.phase) {
+    case 'received':
+      if (isWaitOver(applied, state, slot, work)) yield* ask(applied, state, slot, work);
+      return;
+    case 'posting':
+      yield* record(applied, state, slot, work);
+      return;
+    case 'recorded':
+      yield* followUp(applied, state, slot, work);
+      return;
+    case 'followed':
+      yield { label: `${name} acknowledges attempt ${n}`, state: withSlot(state, slot, null) };
+  }
+}
+
+function* followUp(applied: Rules, state: State, slot: number, work: Work): Iterable<Step<State>> {
+  const name = slotNames[slot];
+  const done = withSlot(state, slot, { ...work, phase: 'followed' });
+  if (work.message.n === 2) {
+    yield { label: `${name} stores the dead letter`, state: { ...done, isDeadLettered: true } };
+    return;
+  }
+  const next: Message = { n: 2, mark: applied.markOfNextAttempt({ isResumed: work.isResumed ?? false }) };
+  const published = { ...done, retries: state.retries + 1, queue: [...state.queue, next] };
+  const label = `${name} publishes attempt 2`;
+  yield { label, state: published };
+  if (state.faults.order > 0) {
+    const overtaking = { ...published, queue: [next, ...state.queue] };
+    yield { label: `${label}, which overtakes the queue`, state: spend(overtaking, 'order') };
+  }
+  if (state.faults.broker > 0) {
+    const spilled = { ...next, mark: applied.markWhenPublishedAgain(next.mark) };
+    const late = { ...published, outbox: [...state.outbox, spilled] };
+    yield { label: `${label}, which is confirmed too late, and spills it`, state: spend(late, 'broker') };
+  }
+}
+
+/** A marked message waits for live workers that post its attempt, and for those about to post it without a question. */
+function isWaitOver(applied: Rules, { slots }: State, slot: number, { message, mark }: Work): boolean {
+  if (!applied.waits(mark)) return true;
+  return !slots.some((other, index) => {
+    if (!other || index === slot || other.isCutOff || other.message.n !== message.n) return false;
+    if (other.phase === 'received') return !other.mark;
+    return other.phase !== 'followed' && processOf(index) !== processOf(slot);
+  });
+}
+
+function* ask(applied: Rules, state: State, slot: number, work: Work): Iterable<Step<State>> {
+  const { mark, message } = work;
+  const { n } = message;
+  const isInFlightHere = state.slots.some(
+    (other, index) =>
+      other && index !== slot && processOf(index) === processOf(slot) && other.phase !== 'received',
+  );
+  const asks = !isInFlightHere && applied.mustAskHistory({ mark, attemptNum: n });
+  const histories =
+    asks && state.faults.postgres > 0 ? [historyOf(state.rows), undefined] : [historyOf(state.rows)];
+  for (const history of histories) {
+    const isBlind = asks && history === undefined;
+    const answer = applied.answerDuplicate({
+      attemptNum: n,
+      mark,
+      history: asks ? history : undefined,
+      isInFlightHere,
+    });
+    const after = isBlind ? spend(state, 'postgres') : state;
+    const label = `${slotNames[slot]} ${isBlind ? 'gets no answer' : asks ? 'asks' : 'does not ask'} about attempt ${n}: ${answer}`;
+    const again = { n, mark: applied.markWhenPublishedAgain(mark) };
+    if (answer === 'done') yield { label, state: withSlot(after, slot, null) };
+    if (answer === 'busy')
+      yield { label, state: withSlot({ ...after, queue: [...after.queue, again] }, slot, null) };
+    if (answer === 'resume')
+      yield { label, state: withSlot(after, slot, { ...work, phase: 'recorded', isResumed: true }) };
+    if (answer !== 'post') continue;
+    const posting = {
+      ...work,
+      phase: 'posting',
+      isRepeated: !isBlind && !work.isCutOff && state.rows.includes(n),
+    } as const;
+    yield { label, state: withSlot(after, slot, posting) };
+    if (after.faults.hold > 0)
+      yield {
+        label: `${label}, but holds it`,
+        state: withSlot(spend({ ...after, held: heldOf(applied, after.held, again) }, 'hold'), slot, null),
+      };
+  }
+}
+
+function* record(applied: Rules, state: State, slot: number, work: Work): Iterable<Step<State>> {
+  const name = slotNames[slot];
+  const { n } = work.message;
+  const recorded = { ...work, phase: 'recorded' } as const;
+  if (state.faults.postgres > 0)
+    yield {
+      label: `${name} spills the row of attempt ${n}`,
+      state: withSlot(spend({ ...state, spilled: [...state.spilled, n] }, 'postgres'), slot, recorded),
+    };
+  if (applied.isUnique && state.rows.includes(n)) {
+    const resumes =
+      applied.resumesOvertaken && work.mark === 'resume_if_recorded' && Math.max(...state.rows) === n;
+    yield {
+      label: `${name} finds the row of attempt ${n}: ${resumes ? 'resume' : 'done'}`,
+      state: withSlot(state, slot, resumes ? { ...recorded, isResumed: true } : null),
+    };
+    return;
+  }
+  const stored = { ...state, rows: [...state.rows, n] };
+  const next = applied.followsUpFirst ? recorded : { ...recorded, isAcknowledged: true };
+  yield { label: `${name} records attempt ${n}`, state: withSlot(stored, slot, next) };
+}
+
+function* faultSteps(state: State): Iterable<Step<State>> {
+  for (const process of ['A', 'B']) {
+    const works = state.slots.filter((work, slot) => work && processOf(slot) === process);
+    if (works.length === 0 || state.faults.crash === 0) continue;
+    const slots = state.slots.map((work, slot) => (processOf(slot) === process ? null : work));
+    const requeued = works
+      .filter((work) => !work!.isCutOff && !work!.isAcknowledged)
+      .map((work) => redelivered(work!));
+    const after = { ...state, slots, queue: [...requeued, ...state.queue] };
+    yield { label: `${process} crashes`, state: spend(after, 'crash') };
+  }
+  for (const [slot, work] of state.slots.entries()) {
+    if (!work || work.isCutOff || work.isAcknowledged || state.faults.cutOff === 0) continue;
+    const after = withSlot(state, slot, { ...work, isCutOff: true });
+    yield {
+      label: `${slotNames[slot]} is cut off from the broker`,
+      state: spend({ ...after, queue: [redelivered(work), ...after.queue] }, 'cutOff'),
+    };
+  }
+}
+
+/** What the jobs do with the outbox, the held delivery and the spilled rows; a publication may not be deleted in time. */
+function* storeSteps(state: State): Iterable<Step<State>> {
+  const [spilled, ...outbox] = state.outbox;
+  if (spilled) {
+    const published = { ...state, queue: [...state.queue, spilled] };
+    yield { label: 'the outbox is drained', state: { ...published, outbox } };
+    if (state.faults.postgres > 0)
+      yield { label: 'the outbox is drained and keeps its row', state: spend(published, 'postgres') };
+  }
+  if (state.held) {
+    const published = { ...state, queue: [...state.queue, state.held] };
+    yield { label: 'the held delivery is released', state: { ...published, held: null } };
+    if (state.faults.postgres > 0)
+      yield { label: 'the held delivery is released and keeps its row', state: spend(published, 'postgres') };
+  }
+  const [row, ...rest] = state.spilled;
+  if (row) {
+    const rows = state.rows.includes(row) ? state.rows : [...state.rows, row];
+    yield { label: `the spilled row of attempt ${row} is written`, state: { ...state, rows, spilled: rest } };
+  }
+}
+
+function heldOf(applied: Rules, held: Message | null, message: Message): Message {
+  if (!held || message.n > held.n) return message;
+  const replaces = message.n === held.n && (!applied.keepsHeldDuty || message.mark === 'resume_if_recorded');
+  return replaces ? message : held;
+}
+
+function historyOf(rows: readonly Attempt[]): DeliveryHistory {
+  const finished = rows.includes(2);
+  const lastStatus = finished ? 'dead_lettered' : rows.length > 0 ? 'failed' : null;
+  return { finished, lastAttemptNum: Math.max(0, ...rows), lastStatus, lastError: null, nextAttemptAt: null };
+}
+
+function redelivered({ message }: Work): Message {
+  return { ...message, redelivered: true };
+}
+
+function withSlot(state: State, slot: number, work: Work | null): State {
+  return { ...state, slots: state.slots.with(slot, work) };
+}
+
+function spend(state: State, fault: keyof Faults): State {
+  return {
+    ...state,
+    hadFault: true,
+    mayPostTwice: state.mayPostTwice || fault === 'postgres' || fault === 'cutOff' || fault === 'order',
+    faults: { ...state.faults, [fault]: state.faults[fault] - 1 },
+  };
+}
+
+describe('two workers with one delivery', () => {
+  it.each<[string, Partial<Faults>, number?]>([
+    ['one worker crashes, and one of them handles two messages', { crash: 1 }, 3],
+    ['workers crash twice, hold the delivery, and get a confirm too late', { crash: 2, broker: 1, hold: 1 }],
+    ['a worker is cut off from the broker, and one crashes', { crash: 1, cutOff: 1, hold: 1 }],
+    ['a worker loses Postgres, and one crashes', { crash: 1, postgres: 1, hold: 1 }],
+    ['a duplicate overtakes its message, and a worker crashes', { crash: 1, order: 1, broker: 1 }],
+  ])('record each attempt once, follow it up, and post it once, when %s', (_when, faults, slots) => {
+    expect(check(faults, {}, slots)).toMatch(/^holds in all \d+ states$/);
+  });
+
+  it.each<[string, string, Partial<Rules>, Partial<Faults>, number?]>([
+    [
+      'a redelivered message is not marked',
+      'a recorded attempt is posted again',
+      { markOnReceipt: (mark) => mark },
+      { crash: 1 },
+    ],
+    [
+      'a redelivered message does not resume',
+      'a follow-up is lost',
+      { markOnReceipt: (mark, { redelivered: is }) => (is ? 'done_if_recorded' : mark) },
+      { crash: 1 },
+    ],
+    [
+      'a message that is published again loses the duty to resume',
+      'a follow-up is lost',
+      { markWhenPublishedAgain: () => 'done_if_recorded' },
+      { crash: 1 },
+      3,
+    ],
+    [
+      'the retry of a resumed attempt is not marked',
+      'two workers post the same attempt',
+      { markOfNextAttempt: () => undefined },
+      { crash: 1 },
+    ],
+    [
+      'a retry does not ask',
+      'a recorded attempt is posted again',
+      { mustAskHistory: ({ mark }) => mark !== undefined },
+      { crash: 1, order: 1 },
+    ],
+    [
+      'a marked first attempt does not ask',
+      'a recorded attempt is posted again',
+      { mustAskHistory: ({ attemptNum }) => attemptNum > 1 },
+      {},
+    ],
+    [
+      'a worker does not know what it has in flight',
+      'two workers post the same attempt',
+      { answerDuplicate: (message) => answerDuplicate({ ...message, isInFlightHere: false }) },
+      {},
+      3,
+    ],
+    [
+      'a recorded attempt is never resumed',
+      'a follow-up is lost',
+      { answerDuplicate: (message) => instead('resume', 'done', answerDuplicate(message)) },
+      { crash: 1 },
+    ],
+    [
+      'every duplicate resumes',
+      'the schedule forks',
+      { answerDuplicate: (message) => instead('done', 'resume', answerDuplicate(message)) },
+      {},
+    ],
+    ['a marked message does not wait', 'two workers post the same attempt', { waits: () => false }, {}],
+    ['an attempt may have two rows', 'an attempt is recorded twice', { isUnique: false }, { cutOff: 1 }],
+    [
+      'a message is acknowledged before its follow-up',
+      'a follow-up is lost',
+      { followsUpFirst: false },
+      { crash: 1 },
+    ],
+    [
+      'a redelivered message that finds the row of another worker ends',
+      'a follow-up is lost',
+      { resumesOvertaken: false },
+      { crash: 1, cutOff: 1 },
+    ],
+    [
+      'a held message with the duty to resume is replaced by one without',
+      'a follow-up is lost',
+      { keepsHeldDuty: false },
+      { crash: 1, cutOff: 1, hold: 2 },
+    ],
+  ])('break a rule where %s: %s', (_mutation, sentence, changed, faults, slots) => {
+    const counterExample = check(faults, changed, slots);
+    expect(counterExample.split('\n')[0]).toBe(`${sentence}:`);
+  });
+
+  it('print the shortest interleaving that breaks a rule', () => {
+    expect(check({ crash: 1 }, { markOfNextAttempt: () => undefined })).toMatchInlineSnapshot(`
+      "two workers post the same attempt:
+        1. A receives attempt 1 (unmarked)
+        2. A does not ask about attempt 1: post
+        3. A records attempt 1
+        4. A publishes attempt 2
+        5. A acknowledges attempt 1
+        6. A receives attempt 1 (done_if_recorded)
+        7. B receives attempt 2 (unmarked)
+        8. B asks about attempt 2: post
+        9. A crashes
+        10. A receives attempt 1 (done_if_recorded, redelivered)
+        11. A asks about attempt 1: resume
+        12. A publishes attempt 2
+        13. A acknowledges attempt 1
+        14. A receives attempt 2 (unmarked)
+        15. A asks about attempt 2: post"
+    `);
+  });
+});
+
+function instead(answer: DuplicateAnswer, other: DuplicateAnswer, given: DuplicateAnswer): DuplicateAnswer {
+  return given === answer ? other : given;
+}
