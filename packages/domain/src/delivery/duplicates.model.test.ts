@@ -333,7 +333,8 @@ function spend(state: State, fault: keyof Faults): State {
   };
 }
 
-describe('two workers with one delivery', () => {
+// Up to 200,000 states are enumerated, beside other tests on the same cores.
+describe('two workers with one delivery', { timeout: 120_000 }, () => {
   it.each<[string, Partial<Faults>, number?]>([
     ['one worker crashes, and one of them handles two messages', { crash: 1 }, 3],
     ['workers crash twice, hold the delivery, and get a confirm too late', { crash: 2, broker: 1, hold: 1 }],
