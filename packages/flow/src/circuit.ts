@@ -25,7 +25,7 @@ export class Circuit {
     return true;
   }
 
-  /** Whether `allows` would let somebody through, without letting anybody. */
+  /** Whether `allows` would answer true, without using up the trial. */
   wouldAllow(now: number): boolean {
     return this.#openUntil === undefined || (now >= this.#openUntil && now >= this.#trialUntil);
   }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const parked = z.object({
   v: z.literal(1),
-  /** `delivery`: used up its schedule. `message`: nobody could read it. `audit_row`: Postgres refused it. */
+  /** `delivery`: used up its schedule. `message`: no worker could read it. `audit_row`: Postgres refused it. */
   kind: z.enum(['delivery', 'message', 'audit_row']),
   reason: z.string(),
 });

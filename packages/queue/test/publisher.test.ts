@@ -37,7 +37,7 @@ async function taken(): Promise<string[]> {
 async function expectTrial(): Promise<void> {
   const trial = publisher.publish(publication);
   expect(publisher.health.isUp).toBe(false);
-  // Whoever has no other way waits with it.
+  // A publish that has no other way waits with the trial.
   const beside = publisher.publish(publication);
   expect(await Promise.all([trial, beside])).toEqual([{ kind: 'confirmed' }, { kind: 'confirmed' }]);
   const next = publisher.publish(publication);

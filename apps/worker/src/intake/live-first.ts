@@ -49,7 +49,7 @@ export class LiveFirst {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Nobody gets a turn any more. */
+  /** Ends all waiting: no message gets a turn after it. */
   stop(): void {
     this.#isStopped = true;
     clearInterval(this.#timer);
