@@ -19,9 +19,6 @@ const mayBeLong = [
   'tools/bench/isolation',
 ];
 
-/** Parts whose circles stay until their rewrite (issue 12) lands. */
-const mayHaveCircles = ['apps/worker/src/'];
-
 const files = readSourceFiles(['apps', 'packages', 'tools']);
 const problems = [...files.flatMap(problemsOf), ...longFolders(), ...folderCircles()];
 for (const problem of problems) process.stdout.write(`${problem}\n`);
@@ -74,7 +71,6 @@ function longFolders(): string[] {
 function folderCircles(): string[] {
   const parts = grouped(({ path }) => /^[^/]+\/[^/]+\/(src\/)?/.exec(path)?.[0] ?? '');
   return [...parts].flatMap(([base, inside]) => {
-    if (mayHaveCircles.includes(base)) return [];
     const nodeOf = (path: string) => path.slice(base.length).split('/')[0] ?? '';
     const graph = new Map<string, Set<string>>();
     for (const { path, imports } of inside) {

@@ -6,7 +6,8 @@ import { createShutdown } from '@hqrelay/runtime/shutdown';
 import { refuseToStart } from '@hqrelay/runtime/store-checks';
 import { createApp } from './app.ts';
 import { readConfig } from './config.ts';
-import { createWorker, type Part } from './worker.ts';
+import type { Part } from './wiring/part.ts';
+import { createWorker } from './worker.ts';
 
 const config = (() => {
   try {

@@ -50,6 +50,8 @@ type WireEnvelope = z.infer<typeof wireEnvelope>;
 export type Envelope = Omit<WireEnvelope, 'copy' | 'redelivered'>;
 export type DeliveryFields = z.infer<typeof delivery>;
 export type Message = { envelope: Envelope; body: Buffer };
+/** The message of one delivery. */
+export type DeliveryMessage = { envelope: Envelope & { delivery: DeliveryFields }; body: Buffer };
 
 /**
  * `[length of the envelope, 32 bit big-endian][envelope, JSON][the webhook's bytes as they came]`. Metadata and the

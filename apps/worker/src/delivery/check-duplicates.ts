@@ -38,7 +38,7 @@ export async function checkDuplicates(
       return { kind: 'resumed', delivery, endpoint, followUp: recordedFollowUp(history!), isResumed: true };
     case 'post':
       return admitted.kind === 'to_hold'
-        ? ackIfStored(hold(deps, delivery, admitted.reason, fields.notBefore))
+        ? ackIfStored(hold(deps, messageOf(delivery), admitted.reason, fields.notBefore))
         : admitted;
   }
 }

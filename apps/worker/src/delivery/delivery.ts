@@ -1,6 +1,6 @@
 import { markOnReceipt, type DuplicateMark } from '@hqrelay/domain/delivery/duplicates';
 import { deliveryId, timeOfId } from '@hqrelay/domain/ids';
-import type { DeliveryFields, Envelope, Message } from '@hqrelay/queue/messages';
+import type { DeliveryFields, DeliveryMessage, Envelope, Message } from '@hqrelay/queue/messages';
 
 /** One webhook on its way to one endpoint, as a message carries it. */
 export type Delivery = {
@@ -31,7 +31,7 @@ export function deliveryOf(message: Message, fields: DeliveryFields, redelivered
 }
 
 /** The message of a delivery, marked as given: the mark of the received message was about that one. */
-export function messageOf(delivery: Delivery, mark = delivery.mark): Message {
+export function messageOf(delivery: Delivery, mark = delivery.mark): DeliveryMessage {
   const { envelope, fields, body } = delivery;
   const { mayBeDuplicate: _received, putBack, ...unmarked } = envelope;
   return {

@@ -35,7 +35,7 @@ export async function doFollowUp(deps: FollowUpDeps, followable: Followable): Pr
       const { projectId } = delivery.envelope;
       await deps.disableEndpoint(projectId, endpoint.id, followUp.reason);
       const now = deps.now();
-      return ackIfStored(hold(deps, nextAttempt(followable, now), 'disabled', now));
+      return ackIfStored(hold(deps, messageOf(nextAttempt(followable, now)), 'disabled', now));
     }
   }
 }
@@ -53,7 +53,7 @@ function nextAttempt({ delivery, isResumed }: Followable, notBefore: number): De
 function scheduleRetry(deps: FollowUpDeps, next: Delivery): Promise<boolean> {
   const { lane, notBefore } = next.fields;
   const remainingMs = notBefore - deps.now();
-  if (remainingMs > delayInBrokerMaxMs) return hold(deps, next, 'delay', notBefore);
+  if (remainingMs > delayInBrokerMaxMs) return hold(deps, messageOf(next), 'delay', notBefore);
   const queue = workQueueOf(lane);
   return remainingMs > 0
     ? sendLater(deps, queue, messageOf(next), remainingMs)

@@ -2,8 +2,7 @@ import type { Postgres } from '@hqrelay/db/postgres';
 import { holdDeliveries, type HeldDelivery, type HoldReason } from '@hqrelay/db/queries/held-deliveries';
 import { markWhenPublishedAgain } from '@hqrelay/domain/delivery/duplicates';
 import { Batcher } from '@hqrelay/flow/batcher';
-import { encodeMessage } from '@hqrelay/queue/messages';
-import { messageOf, type Delivery } from '../delivery/delivery.ts';
+import { encodeMessage, type DeliveryMessage } from '@hqrelay/queue/messages';
 import { sendLater, workQueueOf, type OutgoingDeps } from './outgoing.ts';
 
 /** True when the delivery is committed. */
@@ -33,20 +32,20 @@ export function createStoreHeld(postgres: Postgres, now: () => number): StoreHel
 /** Commits the delivery to `held_deliveries`. While Postgres is unavailable it goes to the delay queue of five minutes. */
 export async function hold(
   deps: HoldDeps,
-  delivery: Delivery,
+  { envelope, body }: DeliveryMessage,
   reason: HoldReason,
   dueAt: number,
 ): Promise<boolean> {
-  const { fields, envelope } = delivery;
-  const queue = workQueueOf(fields.lane);
+  const { delivery } = envelope;
+  const queue = workQueueOf(delivery.lane);
   // A release publishes the message before it deletes the row, and may publish it twice.
-  const mark = markWhenPublishedAgain(delivery.mark);
-  const message = messageOf(delivery, mark);
+  const mark = markWhenPublishedAgain(envelope.mayBeDuplicate);
+  const message = { envelope: { ...envelope, mayBeDuplicate: mark }, body };
   const isStored = await deps.storeHeld({
-    deliveryId: fields.deliveryId,
+    deliveryId: delivery.deliveryId,
     webhookLogId: envelope.id,
-    endpointId: fields.endpointId,
-    attemptNum: fields.attemptNum,
+    endpointId: delivery.endpointId,
+    attemptNum: delivery.attemptNum,
     orderingKey: null,
     reason,
     dueAt,

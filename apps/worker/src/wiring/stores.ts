@@ -6,7 +6,7 @@ import { Publisher } from '@hqrelay/queue/publisher';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { Registry } from '@hqrelay/runtime/metrics';
 import { Counter } from 'prom-client';
-import type { WorkerConfig } from './config.ts';
+import type { WorkerConfig } from '../config.ts';
 
 export type Stores = ReturnType<typeof createStores>;
 

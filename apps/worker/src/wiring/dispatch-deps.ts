@@ -1,0 +1,61 @@
+import { parsePolicy } from '@hqrelay/domain/network/network-policy';
+import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
+import { createResolveHost } from '@hqrelay/outbound/names/resolve-host';
+import { createSender, type Sender } from '@hqrelay/outbound/send-request';
+import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
+import type { ProjectDirectory } from '@hqrelay/projects/project-directory';
+import type { WorkerConfig } from '../config.ts';
+import { createDisableEndpoint } from '../delivery/disable-endpoint.ts';
+import type { DispatchDeps } from '../delivery/dispatch.ts';
+import { createReadHistory, createReadHistoryOfAnyTime } from '../delivery/read-history.ts';
+import type { EndpointGate } from '../endpoint/endpoint-gate.ts';
+import type { Lane } from '../intake/lanes.ts';
+import { LiveFirst } from '../intake/live-first.ts';
+import { createStoreHeld } from '../outgoing/hold.ts';
+import { createReport } from '../report.ts';
+import type { Stores } from './stores.ts';
+import type { WorkerOptions } from './worker-options.ts';
+
+/** What the handling of one message uses. */
+export function createDispatchDeps(
+  config: WorkerConfig,
+  { logger, registry, now, random }: WorkerOptions,
+  { postgres, cache, publisher, recorder }: Stores,
+  { directory, gate, lanes }: { directory: ProjectDirectory; gate: EndpointGate; lanes: readonly Lane[] },
+): DispatchDeps {
+  return {
+    inFlight: new Set(),
+    liveFirst: new LiveFirst(now),
+    postgres,
+    publisher,
+    recorder,
+    readHistory: createReadHistory(postgres),
+    readHistoryOfAnyTime: createReadHistoryOfAnyTime(postgres),
+    storeHeld: createStoreHeld(postgres, now),
+    gate,
+    sender: createWorkerSender(config, lanes),
+    secrets: new OpenedSecrets(parseSecretKeys(config.secretsKey), (error) =>
+      logger.error({ err: error }, 'secret.unreadable'),
+    ),
+    findProject: (projectId, at) => directory.find(projectId, at),
+    disableEndpoint: createDisableEndpoint({ postgres, cache, directory, logger }),
+    report: createReport(logger, registry),
+    onUnreadable: (reason) => logger.error({ reason }, 'message.unreadable'),
+    now,
+    random,
+  };
+}
+
+function createWorkerSender(config: WorkerConfig, lanes: readonly Lane[]): Sender {
+  return createSender({
+    policy: parsePolicy({
+      allowPrivate: config.allowPrivateEndpoints,
+      allowCidrs: config.allowEndpointCidrs,
+    }),
+    // As many as can be in flight, so that no delivery waits for the connection of another.
+    connectionsPerOrigin: lanes.reduce((sum, { prefetch }) => sum + prefetch, 0),
+    idleConnectionsMax: 1_000,
+    egressProxy: config.egressProxy,
+    resolve: createResolveHost({ nameServers: config.dnsServers }),
+  });
+}
