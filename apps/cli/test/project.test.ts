@@ -30,6 +30,7 @@ describe('project create', () => {
       rateLimitPerMinute: 100,
       idempotencyTtlSeconds: 86_400,
       onConflict: 'reject',
+      sameBody: 'accept',
       requireTimestamp: false,
       enabled: true,
     });
@@ -75,12 +76,15 @@ describe('project create', () => {
       '--require-timestamp',
       '--on-conflict',
       'duplicate',
+      '--same-body',
+      'duplicate',
       '--idempotency-ttl',
       '2h',
     );
     expect(await find(projectId)).toMatchObject({
       requireTimestamp: true,
       onConflict: 'duplicate',
+      sameBody: 'duplicate',
       idempotencyTtlSeconds: 7_200,
     });
   });
@@ -109,8 +113,12 @@ describe('project update, disable and enable', () => {
       rateLimitPerMinute: null,
       requireTimestamp: true,
     });
-    await world.run('project', 'update', projectId, '--no-require-timestamp');
-    expect(await find(projectId)).toMatchObject({ name: 'Other', requireTimestamp: false });
+    await world.run('project', 'update', projectId, '--no-require-timestamp', '--same-body', 'duplicate');
+    expect(await find(projectId)).toMatchObject({
+      name: 'Other',
+      requireTimestamp: false,
+      sameBody: 'duplicate',
+    });
   });
 
   it('answer with the project as it is then', async () => {

@@ -79,6 +79,7 @@ describe('within a second of its announcement, a receiver that knows the project
         idempotencyTtlSeconds: 86_400,
         onConflict: 'reject',
         requireTimestamp: false,
+        sameBody: 'accept',
         enabled: true,
       },
       secret: sealed(project.secret),

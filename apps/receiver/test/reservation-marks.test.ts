@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Cache } from '@hqrelay/cache/client';
+import { bothKeys } from '@hqrelay/domain/inbound/reservation';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createRedisStore } from '../src/reservation/redis-store.ts';
@@ -28,7 +29,7 @@ const request = (webhookId: string): KeyRequest => ({
   rateLimitPerMinute: null,
   idempotencyTtlSeconds: 3_600,
   onConflict: 'reject',
-  contentKey: null,
+  contentKeys: [],
 });
 
 async function reserve(of: KeyRequest): Promise<Extract<StoreAnswer, { kind: 'held' }>> {
@@ -36,6 +37,38 @@ async function reserve(of: KeyRequest): Promise<Extract<StoreAnswer, { kind: 'he
   if (answer?.kind !== 'held') throw new Error(`answered ${JSON.stringify(answer)}`);
   return answer;
 }
+
+describe('a request whose body has a key of its own', () => {
+  const contentKeys = [{ name: 'body:aa', ttlSeconds: 3_600, isBody: true }];
+  const stateOf = async (key: string) => (await cache.redis.get(key))?.[0];
+  const states = (id: string) =>
+    Promise.all([
+      stateOf(`hqrelay:idempotency:{${projectId}}:${id}`),
+      stateOf(`hqrelay:content:{${projectId}}:body:aa`),
+    ]);
+
+  it('releases both keys when its webhook cannot be made durable', async () => {
+    const first = { ...request('evt_body_1'), contentKeys };
+    const { handle } = await reserve(first);
+    handle.release();
+    await waitFor('both marks', async () => (await states('evt_body_1')).join() === 'F,F');
+    const next = await reserve({ ...request('evt_body_2'), contentKeys });
+    expect(next).toMatchObject({ isMine: true, held: { id: first.id } });
+    next.handle.release();
+    await waitFor('both marks', async () => (await states('evt_body_2')).join() === 'F,F');
+  });
+
+  it.each([
+    ['its id alone', { id: true, content: false }, 'S,F'],
+    ['its body alone', { id: false, content: true }, 'F,S'],
+  ])('accepts the key of %s where the other does not stand for the webhook', async (_keys, stands, marks) => {
+    const id = `evt_${marks}`;
+    const asked = { ...request(id), contentKeys };
+    const { handle } = await reserve(asked);
+    handle.accept(asked, stands);
+    await waitFor('both marks', async () => (await states(id)).join() === marks);
+  });
+});
 
 describe('the end of a reservation that Redis was unavailable for', () => {
   it.each([
@@ -47,7 +80,7 @@ describe('the end of a reservation that Redis was unavailable for', () => {
 
     cache.redis.disconnect();
     await waitFor('Redis to be down', () => cache.health.state === 'down');
-    if (end === 'accept') handle.accept(first);
+    if (end === 'accept') handle.accept(first, bothKeys);
     else handle.release();
     cache.start();
 

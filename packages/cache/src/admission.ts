@@ -1,4 +1,9 @@
-import { reservationMs, type Reservation } from '@hqrelay/domain/inbound/reservation';
+import {
+  bothKeys,
+  reservationMs,
+  type KeysOfWebhook,
+  type Reservation,
+} from '@hqrelay/domain/inbound/reservation';
 import type { Redis } from 'ioredis';
 import type { Cache } from './client.ts';
 import { readOrigin } from './redis-origin.ts';
@@ -19,11 +24,11 @@ export type AdmissionRequest = {
   /** Null is unlimited. */
   rateLimitPerMinute: number | null;
   idempotencyTtlSeconds: number;
-  /** A second key that is reserved with the first: the same content under another id is a duplicate. */
-  contentKey: ContentKey | null;
+  /** Keys that are reserved with the id's: the same content under another id is a duplicate. */
+  contentKeys: readonly ContentKey[];
 };
 
-export type ContentKey = { name: string; ttlSeconds: number };
+type ContentKey = { name: string; ttlSeconds: number };
 
 export type Admission =
   | {
@@ -49,9 +54,11 @@ const epochKey = (projectId: string) => `hqrelay:epoch:{${projectId}}`;
 /** The origin of the Redis that the epoch holds for. */
 const originKey = (projectId: string) => `hqrelay:origin:{${projectId}}`;
 
+/** Place of the first content key in KEYS of the script; its time to live is one place later in ARGV. */
+const firstContentKey = 6;
+
 const admitScript = script(`${reservationLua}
 local id, sha256, token, limit, ttl, origin = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
-local contentKey, contentTtl = KEYS[6], ARGV[7]
 local function recordRow()
   local count = redis.call('INCR', KEYS[3])
   if count == 1 then redis.call('PEXPIRE', KEYS[3], ${rateLimitWindowMs}) end
@@ -78,15 +85,17 @@ if value then
   tookOver = 1
   if state and heldSha256 == sha256 then id = heldId end
 end
-local content = contentKey and redis.call('GET', contentKey)
-if content then
-  local state, heldId, _, heldToken, at = parse(content)
-  if state == '${accepted}' then return { 'held', state, heldId, sha256, 0, 0, recordRow(), now - epoch } end
-  if state == '${reserved}' and heldToken ~= token and now - at < ${reservationMs} then
-    return { 'held', state, heldId, sha256, 0, 0, 1, now - epoch }
+for i = ${firstContentKey}, #KEYS do
+  local content = redis.call('GET', KEYS[i])
+  if content then
+    local state, heldId, _, heldToken, at = parse(content)
+    if state == '${accepted}' then return { 'held', state, heldId, sha256, 0, 0, recordRow(), now - epoch } end
+    if state == '${reserved}' and heldToken ~= token and now - at < ${reservationMs} then
+      return { 'held', state, heldId, sha256, 0, 0, 1, now - epoch }
+    end
+    tookOver = 1
+    if state and id == ARGV[1] then id = heldId end
   end
-  tookOver = 1
-  if state and id == ARGV[1] then id = heldId end
 end
 if limit >= 0 then
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - ${rateLimitWindowMs})
@@ -101,7 +110,7 @@ if limit >= 0 then
 end
 local value = format('${reserved}', id, sha256, token, now)
 redis.call('SET', KEYS[1], value, 'EX', ttl)
-if contentKey then redis.call('SET', contentKey, value, 'EX', contentTtl) end
+for i = ${firstContentKey}, #KEYS do redis.call('SET', KEYS[i], value, 'EX', ARGV[i + 1]) end
 return { 'held', '${reserved}', id, sha256, 1, tookOver, 1, now - epoch }`);
 
 const releaseScript = script(`${reservationLua}
@@ -132,7 +141,7 @@ export async function admit(cache: Cache, request: AdmissionRequest): Promise<Ad
         repeatsKey(projectId),
         epochKey(projectId),
         originKey(projectId),
-        ...(request.contentKey ? [contentKeyName(projectId, request.contentKey)] : []),
+        ...request.contentKeys.map((contentKey) => contentKeyName(projectId, contentKey)),
       ],
       [
         request.id,
@@ -141,7 +150,7 @@ export async function admit(cache: Cache, request: AdmissionRequest): Promise<Ad
         request.rateLimitPerMinute ?? -1,
         request.idempotencyTtlSeconds,
         cache.origin,
-        request.contentKey?.ttlSeconds ?? 0,
+        ...request.contentKeys.map(({ ttlSeconds }) => ttlSeconds),
       ],
     ),
   );
@@ -167,34 +176,44 @@ function admissionOf([kind, ...fields]: [Admission['kind'], ...(string | number)
 
 export type AcceptedKey = Pick<
   AdmissionRequest,
-  'projectId' | 'webhookId' | 'id' | 'payloadSha256' | 'idempotencyTtlSeconds' | 'contentKey'
+  'projectId' | 'webhookId' | 'id' | 'payloadSha256' | 'idempotencyTtlSeconds' | 'contentKeys'
 >;
 
-/** The key is accepted from now on, for the idempotency window. False when Redis is unavailable. */
-export async function acceptKey(cache: Cache, key: AcceptedKey): Promise<boolean> {
+/** Accepts the keys that stand for the webhook, each for its window. False when Redis is unavailable. */
+export async function acceptKeys(
+  cache: Cache,
+  key: AcceptedKey,
+  stands: KeysOfWebhook = bothKeys,
+): Promise<boolean> {
   const value = formatReservation({ ...key, state: 'accepted', token: '', at: Date.now() });
-  const { contentKey, projectId } = key;
+  const { projectId } = key;
   const answer = await cache.tryCommand((redis) =>
     Promise.all([
-      redis.set(idempotencyKey(projectId, key.webhookId), value, 'EX', key.idempotencyTtlSeconds),
-      contentKey && redis.set(contentKeyName(projectId, contentKey), value, 'EX', contentKey.ttlSeconds),
+      stands.id &&
+        redis.set(idempotencyKey(projectId, key.webhookId), value, 'EX', key.idempotencyTtlSeconds),
+      ...(stands.content ? key.contentKeys : []).map((contentKey) =>
+        redis.set(contentKeyName(projectId, contentKey), value, 'EX', contentKey.ttlSeconds),
+      ),
     ]),
   );
   return answer !== undefined;
 }
 
 /** Releases what this request has reserved, and its place under the rate limit. False when Redis is unavailable. */
-export async function releaseKey(
+export async function releaseKeys(
   cache: Cache,
   {
     projectId,
     webhookId,
     token,
-    contentKey,
-  }: Pick<AdmissionRequest, 'projectId' | 'webhookId' | 'token' | 'contentKey'>,
+    contentKeys,
+  }: Pick<AdmissionRequest, 'projectId' | 'webhookId' | 'token' | 'contentKeys'>,
 ): Promise<boolean> {
-  const keys = [rateLimitKey(projectId), idempotencyKey(projectId, webhookId)];
-  if (contentKey) keys.push(contentKeyName(projectId, contentKey));
+  const keys = [
+    rateLimitKey(projectId),
+    idempotencyKey(projectId, webhookId),
+    ...contentKeys.map((contentKey) => contentKeyName(projectId, contentKey)),
+  ];
   const answer = await cache.tryCommand((redis) => runScript(redis, releaseScript, keys, [token]));
   return answer !== undefined;
 }

@@ -3,10 +3,10 @@ import { reservationCases } from '@hqrelay/testing/reservation/reservation-cases
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import {
-  acceptKey,
+  acceptKeys,
   admit,
   distrustMemory,
-  releaseKey,
+  releaseKeys,
   rememberFromBirth,
   uncount,
   type Admission,
@@ -38,7 +38,7 @@ const request = (fields: Partial<Parameters<typeof admit>[1]> = {}) => ({
   token: randomUUID(),
   rateLimitPerMinute: null,
   idempotencyTtlSeconds: 3_600,
-  contentKey: null,
+  contentKeys: [],
   ...fields,
 });
 
@@ -51,8 +51,8 @@ async function reserve(of: Parameters<typeof admit>[1]): Promise<Held> {
   return admission;
 }
 
-const accept = (of: Parameters<typeof acceptKey>[1]) => waitFor('the mark', () => acceptKey(cache, of));
-const release = (of: Parameters<typeof releaseKey>[1]) => waitFor('the mark', () => releaseKey(cache, of));
+const accept = (of: Parameters<typeof acceptKeys>[1]) => waitFor('the mark', () => acceptKeys(cache, of));
+const release = (of: Parameters<typeof releaseKeys>[1]) => waitFor('the mark', () => releaseKeys(cache, of));
 
 const key = (webhookId = 'evt_1') => `hqrelay:idempotency:{${projectId}}:${webhookId}`;
 const rateLimitKey = () => `hqrelay:ratelimit:{${projectId}}`;
@@ -142,12 +142,12 @@ describe('a command that runs late', () => {
 });
 
 describe('the same content under another id', () => {
-  const contentKey = { name: 'signature:ab', ttlSeconds: 600 };
+  const contentKeys = [{ name: 'signature:ab', ttlSeconds: 600 }];
 
   it('waits for the request at work, and is a duplicate once that is accepted', async () => {
-    const first = request({ contentKey });
+    const first = request({ contentKeys });
     await reserve(first);
-    const second = request({ webhookId: 'evt_2', contentKey });
+    const second = request({ webhookId: 'evt_2', contentKeys });
     expect(await reserve(second)).toMatchObject({ isMine: false, held: { state: 'reserved', id: first.id } });
     await accept(first);
     expect(await reserve(second)).toMatchObject({ isMine: false, held: { state: 'accepted', id: first.id } });
@@ -156,10 +156,10 @@ describe('the same content under another id', () => {
   });
 
   it('takes over the id of a request that released it', async () => {
-    const first = request({ contentKey });
+    const first = request({ contentKeys });
     await reserve(first);
     await release(first);
-    const second = request({ webhookId: 'evt_2', contentKey });
+    const second = request({ webhookId: 'evt_2', contentKeys });
     expect(await reserve(second)).toMatchObject({ isMine: true, tookOver: true, held: { id: first.id } });
   });
 });

@@ -9,10 +9,10 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import {
-  acceptKey,
+  acceptKeys,
   admit,
   distrustMemory,
-  releaseKey,
+  releaseKeys,
   rememberFromBirth,
   uncount,
 } from '../src/admission.ts';
@@ -191,13 +191,13 @@ it('an ACL user with the rights that docs/operations.md names can do everything'
       id: newId(),
       payloadSha256: '',
       token: newId(),
-      contentKey: null,
+      contentKeys: [],
     };
     const limits = { rateLimitPerMinute: 1, idempotencyTtlSeconds: 60 };
     expect(await admit(limited, { ...claim, ...limits })).toMatchObject({ isMine: true });
-    expect(await acceptKey(limited, { ...claim, ...limits })).toBe(true);
+    expect(await acceptKeys(limited, { ...claim, ...limits })).toBe(true);
     expect(await admit(limited, { ...claim, ...limits })).toMatchObject({ held: { state: 'accepted' } });
-    expect(await releaseKey(limited, claim)).toBe(true);
+    expect(await releaseKeys(limited, claim)).toBe(true);
     await uncount(limited, claim);
     await distrustMemory(limited.redis, projectId);
     expect(await evictionWarning(limited.redis)).toBeUndefined();

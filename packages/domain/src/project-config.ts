@@ -41,6 +41,7 @@ export const projectConfig = z.object({
   idempotencyTtlSeconds: z.number(),
   onConflict: z.enum(['reject', 'duplicate']),
   requireTimestamp: z.boolean(),
+  sameBody: z.enum(['accept', 'duplicate']),
   scheme: signatureScheme.nullable(),
   /** ms since epoch. */
   createdAt: z.number(),

@@ -66,6 +66,25 @@ describe('fifty copies of one webhook at once', () => {
     await expectOneDelivery(project);
   });
 
+  it('under fifty ids are one webhook in a project whose same body is a duplicate', async () => {
+    const project = await seedProject(world, { sameBody: 'duplicate' });
+    await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        postWebhook(receivers[index % 2]!.url, project, { webhookId: `evt_${index}` }),
+      ),
+    );
+    expect(new Set(answers.map((answer) => `${answer.statusCode} ${answer.text}`)).size).toBe(1);
+    expect(answers.filter((answer) => !answer.headers.has('idempotent-replayed'))).toHaveLength(1);
+    const rows = await rowsOf(project, 50);
+    const id = answers[0]?.body.id;
+    expect(rows.filter((row) => row.status === 'queued')).toMatchObject([{ id }]);
+    expect(
+      rows.filter((row) => row.status === 'duplicate').filter((row) => row.duplicate_of === id),
+    ).toHaveLength(49);
+    await expectOneDelivery(project);
+  });
+
   it('of which half have another body are one webhook and conflicts', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });

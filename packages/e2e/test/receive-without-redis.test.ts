@@ -41,6 +41,8 @@ describe('while Redis is', () => {
   ])('%s', (_name, goAway, comeBack) => {
     let project: SeededProject;
     let limited: SeededProject;
+    let bySameBody: SeededProject;
+    let acceptedBody: ProviderAnswer;
     const first = new Map<string, ProviderAnswer>();
 
     const post = async (webhookId: string, body = `{"event":"payment.captured","of":"${webhookId}"}`) => {
@@ -56,6 +58,11 @@ describe('while Redis is', () => {
       await postWebhook(receiver.url, limited);
       await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
       first.set('before', await post('before'));
+      bySameBody = await seedProject(world, { sameBody: 'duplicate' });
+      acceptedBody = await postWebhook(receiver.url, bySameBody, {
+        webhookId: 'evt_before',
+        body: '{"n":1}',
+      });
       await waitFor('it to be recorded', async () => (await attempts()) === 1);
       await goAway();
     });
@@ -86,6 +93,18 @@ describe('while Redis is', () => {
       const answers = [await send('evt_1', signature), await send('evt_2', signature)];
       expect(answers.map((answer) => answer.text)).toEqual([answers[0]?.text, answers[0]?.text]);
       expect(answers[1]?.headers.get('idempotent-replayed')).toBe('true');
+    });
+
+    it('a body that was accepted before, or is sent fifty times at once, is one webhook where the project says so', async () => {
+      const send = (index: number, body: string) =>
+        postWebhook(receiver.url, bySameBody, { webhookId: `evt_${index}`, body });
+      const again = await send(0, '{"n":1}');
+      expect(again.text).toBe(acceptedBody.text);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => send(index, '{"n":2}')));
+      expect(new Set(answers.map((answer) => `${answer.statusCode} ${answer.text}`)).size).toBe(1);
+      expect(answers[0]?.statusCode).toBe(202);
+      expect(answers.filter((answer) => !answer.headers.has('idempotent-replayed'))).toHaveLength(1);
     });
 
     it('fifty copies at once are one webhook', async () => {

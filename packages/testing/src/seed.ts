@@ -19,6 +19,7 @@ export async function seedProject(
     rateLimitPerMinute?: number | null;
     requireTimestamp?: boolean;
     onConflict?: 'reject' | 'duplicate';
+    sameBody?: 'accept' | 'duplicate';
     idempotencyTtlSeconds?: number;
   } = {},
 ): Promise<SeededProject> {
@@ -36,6 +37,7 @@ export async function seedProject(
         idempotencyTtlSeconds: options.idempotencyTtlSeconds ?? 86_400,
         onConflict: options.onConflict ?? 'reject',
         requireTimestamp,
+        sameBody: options.sameBody ?? 'accept',
         enabled: true,
       },
       secret: { id: rowId, ...seal(parseSecretKeys(where.secretsKey), secret, `project_secrets:${rowId}`) },

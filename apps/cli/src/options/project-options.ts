@@ -15,6 +15,7 @@ export type ProjectOptions = {
   tier?: number;
   requireTimestamp?: boolean;
   onConflict?: 'reject' | 'duplicate';
+  sameBody?: 'accept' | 'duplicate';
   /** ms. */
   idempotencyTtl?: number;
 };
@@ -42,6 +43,12 @@ export function addProjectOptions(command: Command): Command {
         'duplicate',
       ]),
     )
+    .addOption(
+      new Option('--same-body <what>', 'what the same body under another id is').choices([
+        'accept',
+        'duplicate',
+      ]),
+    )
     .option(
       '--idempotency-ttl <duration>',
       'how long an id is remembered (1m to 30d)',
@@ -56,6 +63,7 @@ export function projectSettings(options: ProjectOptions) {
     ...(rateLimit !== undefined && { rateLimitPerMinute: rateLimit === 'unlimited' ? null : rateLimit }),
     ...(options.requireTimestamp !== undefined && { requireTimestamp: options.requireTimestamp }),
     ...(options.onConflict && { onConflict: options.onConflict }),
+    ...(options.sameBody && { sameBody: options.sameBody }),
     ...(options.idempotencyTtl !== undefined && { idempotencyTtlSeconds: options.idempotencyTtl / 1_000 }),
   };
 }

@@ -1,4 +1,5 @@
 import type { CredentialPlace } from '@hqrelay/domain/inbound/forwarded-credentials';
+import type { ContentKey } from '@hqrelay/domain/inbound/content-keys';
 import { newId } from '@hqrelay/domain/ids';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
 import type { HeaderLookup } from '@hqrelay/domain/inbound/signature';
@@ -26,9 +27,6 @@ export type IngestResult =
   | { kind: 'unauthorized' }
   | { kind: 'unavailable'; code: string; message: string };
 
-/** What makes a request a duplicate under any id. */
-export type ContentKey = { name: string; ttlSeconds: number };
-
 /** A webhook whose sender is known to have the secret. */
 export type VerifiedWebhook = {
   request: InboundRequest;
@@ -36,7 +34,7 @@ export type VerifiedWebhook = {
   webhookId: string;
   eventType: string | null;
   payloadSha256: string;
-  contentKey: ContentKey | null;
+  contentKeys: readonly ContentKey[];
   headers: [string, string][];
   /** The query of the request, without the project's secrets. */
   query: string;

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
+import { bodyKeyOf } from '@hqrelay/domain/inbound/content-keys';
 import { findCredentials } from '@hqrelay/domain/inbound/forwarded-credentials';
 import { keepHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
 import { maskSecrets } from '@hqrelay/domain/secrets/mask-secrets';
@@ -63,7 +64,7 @@ function refuse(
 function identify(
   deps: IngestDeps,
   request: InboundRequest,
-  { project, json, contentKey }: Extract<Verification, { kind: 'verified' }>,
+  { project, json, signatureKey }: Extract<Verification, { kind: 'verified' }>,
 ): VerifiedWebhook {
   const payloadSha256 = hash('sha256', request.body);
   const secrets = deps.secrets.ofProject(project, request.receivedAt);
@@ -73,7 +74,10 @@ function identify(
     webhookId: identifyWebhook({ headers: request.headers, bodySha256Hex: payloadSha256 }).webhookId,
     eventType: eventTypeOf({ headers: request.headers, json }),
     payloadSha256,
-    contentKey,
+    contentKeys: [
+      ...(signatureKey ? [signatureKey] : []),
+      ...(project.sameBody === 'duplicate' ? [bodyKeyOf(payloadSha256, project.idempotencyTtlSeconds)] : []),
+    ],
     headers: keepHeaders(request.rawHeaders, secrets),
     query: maskSecrets(
       request.query,
@@ -83,7 +87,7 @@ function identify(
   };
 }
 
-function keyRequestOf({ project, request, webhookId, payloadSha256, contentKey }: VerifiedWebhook) {
+function keyRequestOf({ project, request, webhookId, payloadSha256, contentKeys }: VerifiedWebhook) {
   const { rateLimitPerMinute, idempotencyTtlSeconds, onConflict } = project;
   return {
     projectId: project.id,
@@ -93,7 +97,7 @@ function keyRequestOf({ project, request, webhookId, payloadSha256, contentKey }
     rateLimitPerMinute,
     idempotencyTtlSeconds,
     onConflict,
-    contentKey,
+    contentKeys,
   };
 }
 

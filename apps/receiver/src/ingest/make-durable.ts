@@ -44,7 +44,12 @@ export async function makeDurable(
     message: (mayBeDuplicate) => messageOf(webhook, admitted.id, endpointIds, mayBeDuplicate),
     row: {
       kind: 'webhook',
-      log: { ...logRowOf(webhook, 'queued'), id: admitted.id, endpointIds },
+      log: {
+        ...logRowOf(webhook, 'queued'),
+        id: admitted.id,
+        endpointIds,
+        ...(webhook.project.sameBody === 'duplicate' && { bodyIsKey: true }),
+      },
       payload: payloadRowOf(webhook),
     },
     mayBeDuplicate: admitted.mayBeDuplicate,

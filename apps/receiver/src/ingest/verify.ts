@@ -1,3 +1,4 @@
+import { signatureKeyOf, type ContentKey } from '@hqrelay/domain/inbound/content-keys';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
 import {
   genericScheme,
@@ -6,7 +7,7 @@ import {
   type SignatureScheme,
 } from '@hqrelay/domain/inbound/signature';
 import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
-import type { ContentKey, IngestResult, InboundRequest } from './inbound-request.ts';
+import type { IngestResult, InboundRequest } from './inbound-request.ts';
 
 export type VerifyDeps = {
   secrets: OpenedSecrets;
@@ -15,7 +16,7 @@ export type VerifyDeps = {
 };
 
 export type Verification =
-  | { kind: 'verified'; project: ProjectConfig; json: unknown; contentKey: ContentKey | null }
+  | { kind: 'verified'; project: ProjectConfig; json: unknown; signatureKey: ContentKey | null }
   | { kind: 'refused'; reason: string; answer: IngestResult };
 
 /**
@@ -47,17 +48,10 @@ export function verify(
       deps.onVerified(verdict.secretId, project.id, request.receivedAt);
       const parsed = parseJson(request);
       return parsed.ok
-        ? { kind: 'verified', project, json: parsed.json, contentKey: contentKeyOf(scheme, verdict.mac) }
+        ? { kind: 'verified', project, json: parsed.json, signatureKey: signatureKeyOf(scheme, verdict.mac) }
         : refusal('body.not_json', 'The body is declared as JSON but does not parse');
     }
   }
-}
-
-/** A signature that covers a timestamp is remembered as long as a copy of it could still verify. */
-function contentKeyOf({ timestamp }: SignatureScheme, mac: Buffer): ContentKey | null {
-  return timestamp
-    ? { name: `signature:${mac.toString('hex')}`, ttlSeconds: 2 * timestamp.toleranceSeconds }
-    : null;
 }
 
 function schemeOf(project: ProjectConfig): SignatureScheme {

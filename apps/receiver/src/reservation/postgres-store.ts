@@ -7,7 +7,7 @@ import {
   type KeyReservation,
 } from '@hqrelay/db/queries/idempotency-keys';
 import { findPriorWebhooks } from '@hqrelay/db/queries/prior-webhooks';
-import { reservationMs, type PriorWebhook } from '@hqrelay/domain/inbound/reservation';
+import { decidingPrior, reservationMs, type PriorWebhook } from '@hqrelay/domain/inbound/reservation';
 import { batchedQuery } from '../batched-query.ts';
 import type { KeyRequest, ReservationStore } from './reservation-store.ts';
 
@@ -23,26 +23,39 @@ export function createPostgresStore(postgres: Postgres): PostgresStore {
   const release = batchedQuery(postgres, withoutOutcome(releaseKeys));
   const prior = batchedQuery(postgres, findPriorWebhooks);
   const findPrior = async (request: KeyRequest) => {
-    const found = await Promise.all(keysOf(request).map((key) => prior(key)));
-    return found.find((each) => each) ?? null;
+    const keys = keysOf(request);
+    const [byId = null, ...byContent] = await Promise.all(
+      [keys.id, ...keys.content].map(async (key) => (await prior(key)) ?? null),
+    );
+    const found = [byId, ...byContent.map((each) => each && { ...each, byContent: true })];
+    return decidingPrior(found, request.payloadSha256);
   };
-  /** The id's key first, so that plain duplicates never wait for each other. */
-  const reserveBoth = async (request: KeyRequest): Promise<KeyReservation | undefined> => {
-    const [idKey, contentKey] = keysOf(request);
-    const byId = await reserve(idKey);
-    if (!byId?.isMine || !contentKey) return byId;
-    const byContent = await reserve(contentKey);
-    if (!byContent) return byId;
-    if (byContent.isMine) {
-      return { ...byId, held: byId.held.id === request.id ? byContent.held : byId.held };
+  // A key whose release fails stays reserved until its reservation is 10 s old.
+  const releaseAll = (keys: readonly DbKeyRequest[]) =>
+    Promise.all(keys.map((key) => release(key).catch(() => undefined)));
+  /** The id's key first, so that duplicates of one id do not wait for each other. */
+  const reserveAll = async (request: KeyRequest): Promise<KeyReservation | undefined> => {
+    const keys = keysOf(request);
+    const byId = await reserve(keys.id);
+    if (!byId?.isMine) return byId;
+    let { held } = byId;
+    const reserved = [keys.id];
+    for (const key of keys.content) {
+      const byContent = await reserve(key);
+      if (!byContent) continue;
+      if (!byContent.isMine) {
+        await releaseAll(reserved);
+        return byContent;
+      }
+      reserved.push(key);
+      if (held.id === request.id) held = byContent.held;
     }
-    await release(idKey).catch(() => {});
-    return byContent;
+    return { held, isMine: true };
   };
   return {
     findPrior,
     async reserve(request) {
-      const reserved = await reserveBoth(request);
+      const reserved = await reserveAll(request);
       if (!reserved) return undefined;
       return {
         kind: 'held',
@@ -51,11 +64,17 @@ export function createPostgresStore(postgres: Postgres): PostgresStore {
         prior: reserved.isMine ? await findPrior(request) : null,
         recordRow: true,
         handle: {
-          accept(as) {
-            for (const key of keysOf(request)) void accept({ ...key, ...as }).catch(() => {});
+          accept(as, stands) {
+            const keys = keysOf(request);
+            const standing = [...(stands.id ? [keys.id] : []), ...(stands.content ? keys.content : [])];
+            const others = [...(stands.id ? [] : [keys.id]), ...(stands.content ? [] : keys.content)];
+            // Keys that cannot be accepted now are taken over by the next request, which finds the webhook's row.
+            for (const key of standing) void accept({ ...key, ...as }).catch(() => undefined);
+            void releaseAll(others);
           },
           release() {
-            for (const key of keysOf(request)) void release(key).catch(() => {});
+            const keys = keysOf(request);
+            void releaseAll([keys.id, ...keys.content]);
           },
         },
       };
@@ -63,13 +82,18 @@ export function createPostgresStore(postgres: Postgres): PostgresStore {
   };
 }
 
-/** The request's keys: its webhook id's, and its content's under a name that no webhook id can have. */
-function keysOf(request: KeyRequest): [DbKeyRequest, ...DbKeyRequest[]] {
-  const { contentKey, idempotencyTtlSeconds } = request;
+/** The keys of a request: its webhook id's, and its content's under names that no webhook id can have. */
+function keysOf(request: KeyRequest): { id: DbKeyRequest; content: DbKeyRequest[] } {
+  const { contentKeys, idempotencyTtlSeconds } = request;
   const reservationSeconds = reservationMs / 1_000;
-  const idKey = { ...request, windowSeconds: idempotencyTtlSeconds, reservationSeconds };
-  if (!contentKey) return [idKey];
-  return [idKey, { ...idKey, webhookId: `\u0001${contentKey.name}`, windowSeconds: contentKey.ttlSeconds }];
+  const id = { ...request, isBody: false, windowSeconds: idempotencyTtlSeconds, reservationSeconds };
+  const content = contentKeys.map(({ name, isBody, ttlSeconds }) => ({
+    ...id,
+    webhookId: `\u0001${name}`,
+    isBody,
+    windowSeconds: ttlSeconds,
+  }));
+  return { id, content };
 }
 
 function withoutOutcome<Pool, Item>(statement: (pool: Pool, items: readonly Item[]) => Promise<void>) {

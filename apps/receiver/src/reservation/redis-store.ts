@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { acceptKey, admit, releaseKey, uncount } from '@hqrelay/cache/admission';
+import { acceptKeys, admit, releaseKeys, uncount } from '@hqrelay/cache/admission';
 import type { Cache } from '@hqrelay/cache/client';
 import { needsLookUp, reservationMs, type PriorWebhook } from '@hqrelay/domain/inbound/reservation';
 import type { RedisTrust } from './redis-trust.ts';
@@ -32,13 +32,14 @@ export function createRedisStore({ cache, trust, findPrior }: RedisStoreDeps): R
 
 function handleOf(cache: Cache, request: KeyRequest, reservedId: string): ReservationHandle {
   return {
-    accept(as) {
-      void untilMarked(() => acceptKey(cache, { ...request, ...as }));
+    accept(as, stands) {
+      void untilMarked(() => acceptKeys(cache, { ...request, ...as }, stands));
+      if (!stands.id || !stands.content) void untilMarked(() => releaseKeys(cache, request));
       // The request turned out to be a duplicate, which does not count.
       if (as.id !== reservedId) void uncount(cache, request).catch(() => {});
     },
     release() {
-      void untilMarked(() => releaseKey(cache, request));
+      void untilMarked(() => releaseKeys(cache, request));
     },
   };
 }

@@ -1,4 +1,5 @@
-import type { PriorWebhook, Reservation } from '@hqrelay/domain/inbound/reservation';
+import type { ContentKey } from '@hqrelay/domain/inbound/content-keys';
+import type { KeysOfWebhook, PriorWebhook, Reservation } from '@hqrelay/domain/inbound/reservation';
 
 /** A verified request that asks for its webhook's key. */
 export type KeyRequest = {
@@ -13,14 +14,14 @@ export type KeyRequest = {
   rateLimitPerMinute: number | null;
   idempotencyTtlSeconds: number;
   onConflict: 'reject' | 'duplicate';
-  /** Reserved with the id: the same content under another id is a duplicate. */
-  contentKey: { name: string; ttlSeconds: number } | null;
+  /** Keys that are reserved with the id's: the same content under another id is a duplicate. */
+  contentKeys: readonly ContentKey[];
 };
 
 /** How a request ends its reservation. No answer waits for either, and neither rejects: a reservation that stays expires. */
 export type ReservationHandle = {
-  /** The webhook is durable under this id. */
-  accept: (as: { id: string; payloadSha256: string }) => void;
+  /** The webhook is durable under this id. Keys of the request that do not stand for it are released. */
+  accept: (as: { id: string; payloadSha256: string }, stands: KeysOfWebhook) => void;
   release: () => void;
 };
 

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Cache } from '@hqrelay/cache/client';
 import type { Postgres } from '@hqrelay/db/postgres';
 import { newId } from '@hqrelay/domain/ids';
-import { decide } from '@hqrelay/domain/inbound/reservation';
+import { decide, keysOfWebhook } from '@hqrelay/domain/inbound/reservation';
 import type { RedisTrust } from './redis-trust.ts';
 import type { KeyRequest, ReservationStore, StoreAnswer } from './reservation-store.ts';
 
@@ -52,7 +52,8 @@ export async function reserve(deps: ReserveDeps, request: Omit<KeyRequest, 'toke
     if (answer.kind === 'rate_limited') return answer;
     const { handle, recordRow } = answer;
     const decision = decide(request, answer, answer.prior);
-    if (decision.own === 'accept') handle.accept(decision);
+    const stands = keysOfWebhook(request, decision, answer.prior);
+    if (decision.own === 'accept') handle.accept(decision, stands);
     if (decision.own === 'release') handle.release();
     if (decision.kind === 'admit') {
       return {
@@ -60,7 +61,7 @@ export async function reserve(deps: ReserveDeps, request: Omit<KeyRequest, 'toke
         id: decision.id,
         mayBeDuplicate: decision.id !== request.id,
         isReplay: decision.isReplay,
-        accept: () => handle.accept(decision),
+        accept: () => handle.accept(decision, stands),
         release: handle.release,
       };
     }

@@ -21,6 +21,7 @@ const defaults = {
   idempotencyTtlSeconds: 86_400,
   onConflict: 'reject',
   requireTimestamp: false,
+  sameBody: 'accept',
   enabled: true,
 } as const;
 

@@ -5,18 +5,21 @@ import { stateNameSql, type KeyRequest } from './idempotency-keys.ts';
 
 const dayMs = 86_400_000;
 
+/** `isBody`: the key stands for the body, so a webhook with this body counts whatever its id. */
+export type PriorRequest = KeyRequest & { isBody?: boolean };
+
 /**
  * What Postgres knows of webhooks of these ids within their windows, apart from the keys that these very requests have
  * reserved; in the order asked. Throws when Postgres fails.
  */
 export async function findPriorWebhooks(
   pool: pg.Pool,
-  requests: readonly KeyRequest[],
+  requests: readonly PriorRequest[],
 ): Promise<(PriorWebhook | null)[]> {
   const { rows } = await pool.query<PriorWebhook & { place: number }>(
     `select asked.place::int, prior.*
-     from unnest($1::uuid[], $2::text[], $3::uuid[], $4::int[]) with ordinality
-       as asked(project_id, webhook_id, token, window_seconds, place)
+     from unnest($1::uuid[], $2::text[], $3::uuid[], $4::int[], $8::text[]) with ordinality
+       as asked(project_id, webhook_id, token, window_seconds, body_sha256, place)
      cross join lateral (
        with accepted as (
          select w.id, w.payload_sha256 as "payloadSha256", 'accepted' as state,
@@ -25,9 +28,15 @@ export async function findPriorWebhooks(
                and a.attempted_at >= w.received_at - interval '1 hour' and a.attempted_at between $6 and $7)
              or exists (select from held_deliveries h where h.webhook_log_id = w.id)
              or exists (select from outbox o where o.id = w.id) as "isCarried"
-         from webhook_logs w
-         where w.project_id = asked.project_id and w.webhook_id = asked.webhook_id and w.status = 'queued'
-           and w.received_at > now() - make_interval(secs => asked.window_seconds) and w.received_at between $6 and $7
+         from (
+           select * from webhook_logs
+           where project_id = asked.project_id and webhook_id = asked.webhook_id and received_at between $6 and $7
+           union all
+           select * from webhook_logs
+           where project_id = asked.project_id and payload_sha256 = asked.body_sha256 and body_is_key
+             and received_at between $6 and $7
+         ) w
+         where w.status = 'queued' and w.received_at > now() - make_interval(secs => asked.window_seconds)
          order by w.received_at limit 1
        )
        select * from accepted
@@ -45,6 +54,7 @@ export async function findPriorWebhooks(
       requests.map(({ windowSeconds }) => windowSeconds),
       requests[0]?.reservationSeconds ?? 0,
       ...periodOf(requests, Date.now()),
+      requests.map(({ isBody, payloadSha256 }) => (isBody ? payloadSha256 : null)),
     ],
   );
   const byPlace = new Map(rows.map(({ place, ...prior }) => [place, prior]));

@@ -10,6 +10,8 @@ export type Project = {
   idempotencyTtlSeconds: number;
   onConflict: 'reject' | 'duplicate';
   requireTimestamp: boolean;
+  /** What the same body under another webhook id is. */
+  sameBody: 'accept' | 'duplicate';
   enabled: boolean;
   /** An archived project is disabled and hidden for good. */
   archivedAt: Date | null;
@@ -19,7 +21,13 @@ export type Project = {
 
 export type ProjectSettings = Pick<
   Project,
-  'name' | 'rateLimitPerMinute' | 'idempotencyTtlSeconds' | 'onConflict' | 'requireTimestamp' | 'enabled'
+  | 'name'
+  | 'rateLimitPerMinute'
+  | 'idempotencyTtlSeconds'
+  | 'onConflict'
+  | 'requireTimestamp'
+  | 'sameBody'
+  | 'enabled'
 >;
 
 /** A secret as its row holds it. */
@@ -27,7 +35,7 @@ export type SealedRow = { id: string; keyId: string; sealed: string };
 
 const project = `id, name, provider, rate_limit_per_minute as "rateLimitPerMinute",
   idempotency_ttl_seconds as "idempotencyTtlSeconds", on_conflict as "onConflict", require_timestamp as "requireTimestamp",
-  enabled, archived_at as "archivedAt", last_received_at as "lastReceivedAt", created_at as "createdAt"`;
+  same_body as "sameBody", enabled, archived_at as "archivedAt", last_received_at as "lastReceivedAt", created_at as "createdAt"`;
 
 const columnOf: Readonly<Record<keyof ProjectSettings | 'archivedAt', string>> = {
   name: 'name',
@@ -35,6 +43,7 @@ const columnOf: Readonly<Record<keyof ProjectSettings | 'archivedAt', string>> =
   idempotencyTtlSeconds: 'idempotency_ttl_seconds',
   onConflict: 'on_conflict',
   requireTimestamp: 'require_timestamp',
+  sameBody: 'same_body',
   enabled: 'enabled',
   archivedAt: 'archived_at',
 };
@@ -47,10 +56,11 @@ export async function insertProject(
   const { id, provider, settings, secret } = inserted;
   const { rows } = await client.query<Project>(
     `with project as (
-       insert into projects (id, name, provider, rate_limit_per_minute, idempotency_ttl_seconds, on_conflict, require_timestamp, enabled)
-       values ($1, $2, $3, $4, $5, $6, $7, $8) returning *
+       insert into projects (id, name, provider, rate_limit_per_minute, idempotency_ttl_seconds, on_conflict, require_timestamp,
+         same_body, enabled)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning *
      ), secret as (
-       insert into project_secrets (id, project_id, sealed, key_id) select $9, id, $10, $11 from project
+       insert into project_secrets (id, project_id, sealed, key_id) select $10, id, $11, $12 from project
      )
      select ${project} from project`,
     [
@@ -61,6 +71,7 @@ export async function insertProject(
       settings.idempotencyTtlSeconds,
       settings.onConflict,
       settings.requireTimestamp,
+      settings.sameBody,
       settings.enabled,
       secret.id,
       secret.sealed,

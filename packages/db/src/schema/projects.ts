@@ -1,6 +1,7 @@
 import { bigint, boolean, integer, jsonb, pgEnum, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 
 export const onConflict = pgEnum('on_conflict', ['reject', 'duplicate']);
+export const sameBody = pgEnum('same_body', ['accept', 'duplicate']);
 
 export const projects = pgTable('projects', {
   id: uuid().primaryKey(),
@@ -11,6 +12,8 @@ export const projects = pgTable('projects', {
   idempotencyTtlSeconds: integer('idempotency_ttl_seconds').notNull().default(86_400),
   onConflict: onConflict('on_conflict').notNull().default('reject'),
   requireTimestamp: boolean('require_timestamp').notNull().default(false),
+  /** What the same body under another webhook id is. */
+  sameBody: sameBody('same_body').notNull().default('accept'),
   /** A signature scheme of the project's own; null takes the provider's. */
   scheme: jsonb(),
   enabled: boolean().notNull().default(true),

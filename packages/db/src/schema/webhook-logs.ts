@@ -1,4 +1,15 @@
-import { index, integer, pgEnum, pgTable, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+import {
+  boolean,
+  index,
+  integer,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
 
 export const webhookStatus = pgEnum('webhook_status', [
   'queued',
@@ -25,6 +36,8 @@ export const webhookLogs = pgTable(
     /** Hex; null when the body was never read to its end. */
     payloadSha256: text('payload_sha256'),
     payloadBytes: integer('payload_bytes').notNull(),
+    /** True where the same body under another webhook id is a duplicate of this webhook; else null. */
+    bodyIsKey: boolean('body_is_key'),
     remoteAddr: text('remote_addr'),
     correlationId: text('correlation_id').notNull(),
     receivedAt: timestamp('received_at', { withTimezone: true, precision: 3 }).notNull(),
@@ -33,5 +46,8 @@ export const webhookLogs = pgTable(
     primaryKey({ columns: [table.id, table.receivedAt] }),
     index('webhook_logs_project_time').on(table.projectId, table.receivedAt),
     index('webhook_logs_webhook_id').on(table.projectId, table.webhookId),
+    index('webhook_logs_body')
+      .on(table.projectId, table.payloadSha256)
+      .where(sql`body_is_key`),
   ],
 );

@@ -5,6 +5,9 @@ import {
   needsLookUp,
   release,
   reserve,
+  bothKeys,
+  decidingPrior,
+  keysOfWebhook,
   type PriorWebhook,
   type Reservation,
 } from './reservation.ts';
@@ -87,6 +90,65 @@ describe('a request that reserved the key', () => {
     const prior = priorOf({ ...other, isCarried: false });
     const decision = decide({ payloadSha256: 'x', onConflict: 'duplicate' }, own, prior);
     expect(decision).toMatchObject({ kind: 'wait', own: 'release', keepsId: false });
+  });
+});
+
+describe('of several prior webhooks', () => {
+  const found = (fields: Partial<PriorWebhook>): PriorWebhook => ({
+    id: 'a',
+    payloadSha256: 'x',
+    state: 'released',
+    isCarried: false,
+    ...fields,
+  });
+
+  it.each([
+    [
+      'one that is accepted decides before one that is released',
+      found({}),
+      found({ id: 'b', state: 'accepted' }),
+      'b',
+    ],
+    [
+      'one that is being accepted decides before one that is released',
+      found({}),
+      found({ id: 'b', state: 'reserved' }),
+      'b',
+    ],
+    [
+      'the one of the id decides where both are accepted',
+      found({ state: 'accepted' }),
+      found({ id: 'b', state: 'accepted' }),
+      'a',
+    ],
+    [
+      'a released one with other bytes decides nothing',
+      found({ payloadSha256: 'y' }),
+      found({ id: 'b' }),
+      'b',
+    ],
+    ['none may be there', null, null, undefined],
+  ])('%s', (_title, byId, byContent, expected) => {
+    expect(decidingPrior([byId, byContent], 'x')?.id).toBe(expected);
+  });
+});
+
+describe('the keys of a request that stand for a webhook', () => {
+  const webhook: PriorWebhook = { id: 'a', payloadSha256: 'x', state: 'accepted', isCarried: true };
+
+  it('are all of them when it is a new webhook, or a duplicate of the same id and body', () => {
+    expect(keysOfWebhook({ payloadSha256: 'x' }, webhook, null)).toEqual(bothKeys);
+    expect(keysOfWebhook({ payloadSha256: 'x' }, webhook, webhook)).toEqual(bothKeys);
+  });
+
+  it('are not those of its content when the webhook has another body', () => {
+    expect(keysOfWebhook({ payloadSha256: 'y' }, webhook, webhook)).toEqual({ id: true, content: false });
+  });
+
+  it('are not that of its id when the webhook was accepted under another one', () => {
+    const prior = { ...webhook, byContent: true };
+    expect(keysOfWebhook({ payloadSha256: 'x' }, webhook, prior)).toEqual({ id: false, content: true });
+    expect(keysOfWebhook({ payloadSha256: 'x' }, webhook, { ...prior, state: 'released' })).toEqual(bothKeys);
   });
 });
 

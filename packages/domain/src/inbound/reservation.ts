@@ -73,7 +73,42 @@ export type PriorWebhook = {
   state: ReservationState;
   /** An attempt, a row of the outbox or a held delivery proves that a message carries the webhook. */
   isCarried: boolean;
+  /** It was found by the request's content: its own webhook id may be another one. */
+  byContent?: boolean;
 };
+
+/** Of the prior webhooks that a request's keys led to, in the order of its keys, the one that decides. */
+export function decidingPrior(
+  found: readonly (PriorWebhook | null)[],
+  payloadSha256: string,
+): PriorWebhook | null {
+  return (
+    found.find((prior) => prior && prior.state !== 'released') ??
+    found.find((prior) => prior?.payloadSha256 === payloadSha256) ??
+    null
+  );
+}
+
+/** Which of a request's keys stand for a webhook: the one of its id, those of its content. */
+export type KeysOfWebhook = { id: boolean; content: boolean };
+
+export const bothKeys: KeysOfWebhook = { id: true, content: true };
+
+/**
+ * The keys of a request that are accepted with the webhook that it turned out to be; it releases the others. A body that
+ * conflicts was not accepted, so it may come again under another id. An id under which a known body came again stays free:
+ * an attacker could use up the sender's next ids with one captured body.
+ */
+export function keysOfWebhook(
+  request: { payloadSha256: string },
+  webhook: { payloadSha256: string },
+  prior: PriorWebhook | null,
+): KeysOfWebhook {
+  return {
+    id: !(prior?.byContent && prior.state === 'accepted'),
+    content: webhook.payloadSha256 === request.payloadSha256,
+  };
+}
 
 /** Whether a request that has reserved a key must also ask Postgres for a prior webhook. */
 export function needsLookUp(input: {
