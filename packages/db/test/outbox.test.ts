@@ -33,20 +33,42 @@ async function texts(): Promise<string[]> {
   return rows.map((row) => row.message.toString());
 }
 
+const atMost = (limit: number) => ({ limit, smallBytesMax: 32_768 });
+
 describe('the outbox', () => {
-  it('hands out its messages whole and in the order they came, a limited number at a time', async () => {
+  it('the drain hands out whole messages in the order they came, a limited number at a time', async () => {
     const rows = ['1', '2', '3'].map((text) => message(text));
     for (const row of rows) await insertOutbox(app, row);
     const handed: unknown[] = [];
     const publish = async (row: unknown) => handed.push(row) > 0;
-    expect(await drainOutbox(app, 2, publish)).toBe(2);
+    expect(await drainOutbox(app, atMost(2), publish)).toMatchObject({ published: 2 });
     expect(await countOutbox(app)).toBe(1);
-    expect(await drainOutbox(app, 2, publish)).toBe(1);
+    expect(await drainOutbox(app, atMost(2), publish)).toMatchObject({ published: 1 });
     expect(handed).toEqual(rows);
-    expect(await drainOutbox(app, 2, publish)).toBe(0);
+    expect(await drainOutbox(app, atMost(2), publish)).toMatchObject({ published: 0 });
   });
 
-  it('hands out no more at once than memory may hold', async () => {
+  it('the drain passes over the messages for excepted targets, by exchange, routing key and size', async () => {
+    const key = 'hqrelay.webhooks';
+    const put = (text: string, exchange: string, routingKey: string) =>
+      insertOutbox(app, { ...message(text), exchange, routingKey });
+    await put('another exchange', 'hqrelay.delay.1h', key);
+    await put('another key', 'hqrelay.work', 'hqrelay.retries');
+    await put('small', 'hqrelay.work', key);
+    await put('large message', 'hqrelay.work', key);
+    const except = [
+      { exchange: 'hqrelay.delay.1h', routingKey: key, isLarge: true },
+      { exchange: 'hqrelay.work', routingKey: key, isLarge: false },
+    ];
+    const handed: string[] = [];
+    const publish = async (row: { message: Buffer }) => handed.push(row.message.toString()) > 0;
+    const options = { limit: 2, smallBytesMax: 'small'.length, except };
+    expect(await drainOutbox(app, options, publish)).toEqual({ tried: 2, published: 2 });
+    expect(handed).toEqual(['another key', 'large message']);
+    expect(await texts()).toEqual(['another exchange', 'small']);
+  });
+
+  it('the drain hands out no more bytes at once than its bound', async () => {
     const rows = Array.from({ length: 8 }, (_, index) => ({
       ...message(''),
       message: Buffer.alloc(3 << 20, index),
@@ -54,51 +76,54 @@ describe('the outbox', () => {
     for (const row of rows) await insertOutbox(app, row);
     const handed: string[] = [];
     const publish = async ({ id }: { id: string }) => handed.push(id) > 0;
-    expect(await drainOutbox(app, 500, publish)).toBe(6);
-    expect(await drainOutbox(app, 500, publish)).toBe(2);
+    expect(await drainOutbox(app, atMost(500), publish)).toMatchObject({ published: 6 });
+    expect(await drainOutbox(app, atMost(500), publish)).toMatchObject({ published: 2 });
     expect(handed).toEqual(rows.map(({ id }) => id));
   });
 
-  it('keeps what could not be published', async () => {
+  it('the drain keeps the messages that could not be published', async () => {
     for (const text of ['1', '2', '3']) await insertOutbox(app, message(text));
-    expect(await drainOutbox(app, 10, async (row) => row.message.toString() === '2')).toBe(1);
+    expect(await drainOutbox(app, atMost(10), async (row) => row.message.toString() === '2')).toMatchObject({
+      published: 1,
+    });
     expect(await texts()).toEqual(['1', '3']);
   });
 
-  it('keeps one of several copies of a message', async () => {
-    const row = message('copy');
+  it('two inserts of one message are one row', async () => {
+    const row = message('duplicate');
     await Promise.all([insertOutbox(app, row), insertOutbox(app, row)]);
-    expect(await texts()).toEqual(['copy']);
+    expect(await texts()).toEqual(['duplicate']);
   });
 
-  it('is drained by one worker at a time', async () => {
+  it('two workers never drain it at the same time', async () => {
     for (const text of ['1', '2', '3']) await insertOutbox(app, message(text));
     const published: string[] = [];
     const publish = async (row: { message: Buffer }) => {
-      if (published.length === 0) expect(await drainOutbox(app, 10, publish)).toBe(0);
+      if (published.length === 0)
+        expect(await drainOutbox(app, atMost(10), publish)).toMatchObject({ published: 0 });
       return published.push(row.message.toString()) > 0;
     };
-    expect(await drainOutbox(app, 10, publish)).toBe(3);
+    expect(await drainOutbox(app, atMost(10), publish)).toMatchObject({ published: 3 });
     expect(published.toSorted((a, b) => a.localeCompare(b))).toEqual(['1', '2', '3']);
   });
 
-  it('keeps a message that comes again before the drain of the first is committed', async () => {
-    const row = message('the same publication, once more');
+  it('a message that is inserted again while its row is being drained is kept', async () => {
+    const row = message('the same publication');
     await insertOutbox(app, row);
     let again: Promise<void> | undefined;
-    await drainOutbox(app, 10, async () => {
-      // It was published, worked on, and could not be published the next time.
+    await drainOutbox(app, atMost(10), async () => {
+      // The message is published, a worker takes it, and its next publish fails.
       again = insertOutbox(app, row);
       await doneOrWaiting(world.sql, again);
       return true;
     });
     await again;
-    expect(await texts()).toEqual(['the same publication, once more']);
+    expect(await texts()).toEqual(['the same publication']);
   });
 
   it('the outbox keeps every row when the connection to Postgres breaks while it publishes, and the process survives', async () => {
     await insertOutbox(app, message('1'));
-    const drain = drainOutbox(app, 10, async () => {
+    const drain = drainOutbox(app, atMost(10), async () => {
       await world.sql.query(
         `select pg_terminate_backend(pid, 5000) from pg_stat_activity
          where datname = current_database() and usename <> current_user and state = 'idle in transaction'`,

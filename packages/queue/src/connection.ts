@@ -189,7 +189,7 @@ export class BrokerConnection {
     await assertTopology(channel);
     await channel.close();
     if (isNew) await wait(newTopologyRestsMs);
-    for (const user of this.#users) await this.#openChannel(user, model);
+    await Promise.all(this.#users.map((user) => this.#openChannel(user, model)));
     const error = closed();
     if (error) throw error;
   }

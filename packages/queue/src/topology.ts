@@ -44,6 +44,19 @@ const atLeastOnce = { 'x-dead-letter-strategy': 'at-least-once', 'x-overflow': '
 // the limit is dropped. 20, because every redelivery counts, those of innocents beside a crash too.
 const deliveryLimit = { 'x-delivery-limit': 20, 'x-dead-letter-exchange': deadLetterQueue };
 
+/** Every queue that messages are published to. */
+export const allQueues: readonly string[] = [
+  ...sizedWorkQueues,
+  deadLetterQueue,
+  auditQueue,
+  ...delayLadder.map((rung) => delayName(rung.name)),
+];
+
+/** The queue that a message reaches. Work queues and single queues are named by the routing key, delay queues by the exchange. */
+export function queueOf(exchange: string, routingKey: string): string {
+  return exchange === workExchange || exchange === '' ? routingKey : exchange;
+}
+
 /** Declares everything, or finds it declared just so. Throws when a queue of that name has other arguments. */
 export async function assertTopology(channel: Channel): Promise<void> {
   await channel.assertExchange(workExchange, 'direct', { durable: true });

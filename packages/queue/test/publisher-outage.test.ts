@@ -7,8 +7,9 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { BrokerConnection } from '../src/connection.ts';
 import { Consumer } from '../src/consumer.ts';
-import { Publisher, type PublishResult } from '../src/publisher.ts';
-import { workExchange } from '../src/topology.ts';
+import type { PublishResult } from '../src/publish-channel.ts';
+import { Publisher } from '../src/publisher.ts';
+import { delayName, workExchange } from '../src/topology.ts';
 
 let world: World;
 let broker: RunningServer;
@@ -73,6 +74,8 @@ function waitUntilReceived(text: string): Promise<unknown> {
   return waitFor(`${text} to be received`, () => received.has(text), { timeoutMs: 20_000 });
 }
 
+const vhost = () => decodeURIComponent(new URL(world.rabbitmqUrl).pathname.slice(1)) || '/';
+
 /** The broker's own tool, with the environment it was started with. */
 async function rabbitmqctl(...args: string[]): Promise<void> {
   const environment = readFileSync(`/proc/${broker.pid()}/environ`, 'utf8').split('\0');
@@ -80,6 +83,8 @@ async function rabbitmqctl(...args: string[]): Promise<void> {
     env: Object.fromEntries(environment.map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string])),
   });
 }
+
+const stuck = { exchange: delayName('1h'), routingKey: 'hqrelay.retries', body: Buffer.from('stuck') };
 
 describe('while the broker does not answer', () => {
   it('a publish ends in its time, the next ones at once, and all goes on when it answers again', async () => {
@@ -94,20 +99,53 @@ describe('while the broker does not answer', () => {
       expect(tookMs).toBeGreaterThanOrEqual(confirmTimeoutMs - 5);
       expect(tookMs).toBeLessThan(confirmTimeoutMs + 500);
 
-      expect(publisher.health.isUp).toBe(false);
+      expect(publisher.mayPublishTo(queue)).toBe(false);
       const refusedAt = performance.now();
-      expect(await publish('refused')).toEqual({
-        kind: 'failed',
-        reason: 'circuit_open',
-        maybeStored: false,
-      });
+      const refused = { kind: 'failed', reason: 'circuit_open', maybeStored: false };
+      expect(await publish('refused')).toEqual(refused);
+      expect(await publisher.publish(stuck)).toEqual(refused);
       expect(performance.now() - refusedAt).toBeLessThan(50);
     } finally {
       broker.thaw();
     }
     await waitUntilConfirmed('thawed');
     await waitUntilReceived('thawed');
-    expect(publisher.health.isUp).toBe(true);
+    expect(publisher.mayPublishTo(queue)).toBe(true);
+  });
+});
+
+describe('while one queue does not answer', () => {
+  it('publishes to the silent queue fail, at once after the first, and other queues confirm meanwhile', async () => {
+    const leader = `{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"${vhost()}">>, queue, <<"${delayName('1h')}">>))`;
+    await rabbitmqctl('eval', `${leader}, sys:suspend(amqqueue:get_pid(Q)).`);
+    try {
+      expect(await publisher.publish(stuck)).toEqual({
+        kind: 'failed',
+        reason: 'timed_out',
+        maybeStored: true,
+      });
+      expect(await publisher.publish(stuck)).toMatchObject({ reason: 'circuit_open' });
+      await waitUntilConfirmed('beside 1');
+      // The broker confirms on another queue meanwhile, so the timeout is held against the stuck queue alone.
+      const again = waitFor('the trial of the stuck queue', async () => {
+        const result = await publisher.publish(stuck);
+        return result.kind === 'failed' && result.reason === 'timed_out';
+      });
+      let tried = false;
+      void again.then(() => (tried = true));
+      while (!tried) expect(await publish('beside 2')).toEqual({ kind: 'confirmed' });
+      await again;
+      expect(await publish('beside 3')).toEqual({ kind: 'confirmed' });
+      expect(publisher.mayPublishTo(delayName('1h'))).toBe(false);
+      expect(publisher.mayPublishTo(queue)).toBe(true);
+    } finally {
+      await rabbitmqctl('eval', `${leader}, sys:resume(amqqueue:get_pid(Q)).`);
+    }
+    await waitFor(
+      'the queue to confirm again',
+      async () => (await publisher.publish(stuck)).kind === 'confirmed',
+      { timeoutMs: 30_000 },
+    );
   });
 });
 
@@ -122,7 +160,7 @@ describe('while an alarm of the broker blocks publishing', () => {
       const refusedAt = performance.now();
       expect(await publish('refused')).toEqual({ kind: 'failed', reason: 'blocked', maybeStored: false });
       expect(performance.now() - refusedAt).toBeLessThan(50);
-      expect(publisher.health.isUp).toBe(false);
+      expect(publisher.mayPublishTo(queue)).toBe(false);
       expect(consumer.isConsuming).toBe(true);
     } finally {
       await rabbitmqctl('set_vm_memory_high_watermark', '0.4');

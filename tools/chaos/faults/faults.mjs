@@ -32,8 +32,7 @@ export const faults = {
       module: 'packages/queue/dist/publisher.js',
       name: 'Publisher',
       replace: (Publisher, used) => {
-        const health = { state: 'up', isUp: true, since: 0 };
-        Object.defineProperty(Publisher.prototype, 'health', { get: () => health });
+        Publisher.prototype.mayPublishTo = () => true;
         return withMethod(Publisher, 'publish', (publish, [publication]) => {
           used();
           void publish(publication);

@@ -4,7 +4,8 @@ import { insertOutbox } from '@hqrelay/db/queries/outbox';
 import type { Postgres } from '@hqrelay/db/postgres';
 import { owedEndpoints } from '@hqrelay/domain/inbound/owed-endpoints';
 import { encodeMessage } from '@hqrelay/queue/messages';
-import type { Publisher, PublishResult } from '@hqrelay/queue/publisher';
+import type { PublishResult } from '@hqrelay/queue/publish-channel';
+import type { Publisher } from '@hqrelay/queue/publisher';
 import { workExchange } from '@hqrelay/queue/topology';
 import type { Admitted } from '../reservation/reserve.ts';
 import type { VerifiedWebhook } from './inbound-request.ts';
@@ -54,7 +55,7 @@ export async function makeDurable(
     },
     mayBeDuplicate: admitted.mayBeDuplicate,
   };
-  return deps.publisher.health.isUp ? publishFirst(deps, records) : outboxFirst(deps, records);
+  return deps.publisher.mayPublishTo(routingKey) ? publishFirst(deps, records) : outboxFirst(deps, records);
 }
 
 /** A webhook owes what it owed when it was first accepted, whatever endpoints were added or removed since. */

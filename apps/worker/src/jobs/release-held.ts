@@ -26,7 +26,7 @@ const probeEveryMs = 5_000;
  * longer paused, or whose endpoint has room for them again. Returns how many.
  */
 export async function releaseHeld(deps: ReleaseHeldDeps): Promise<number> {
-  const isOpen = () => deps.postgres.health.isUp && deps.publisher.health.isUp;
+  const isOpen = () => deps.postgres.health.isUp && deps.publisher.mayPublishTo('hqrelay.retries');
   const publish = publishTo(deps.publisher);
   let total = 0;
   for (let batches = 0; batches < batchesMax && isOpen(); batches += 1) {

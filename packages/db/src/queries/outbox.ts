@@ -6,8 +6,8 @@ import type { OutboxRow } from './append-audit.ts';
 const bytesMax = 16 << 20;
 
 /**
- * Commits a message the broker did not take. A copy of one that waits already is one row with it; where that one is just
- * leaving, this waits until it has left: it may have been published and worked on, and come again.
+ * Commits a message that the broker did not take. A duplicate of one that waits already updates its row; where that row is
+ * being drained, this waits until it is deleted: its message may be published and worked on, and spilled again.
  */
 export async function insertOutbox(pool: pg.Pool, row: OutboxRow): Promise<void> {
   await pool.query(
@@ -17,44 +17,66 @@ export async function insertOutbox(pool: pg.Pool, row: OutboxRow): Promise<void>
   );
 }
 
+/** Messages for one routing key may go to two queues, by their size. */
+export type OutboxTarget = { exchange: string; routingKey: string; isLarge: boolean };
+
+export type DrainOptions = {
+  limit: number;
+  /** A message of more bytes than this counts as large. */
+  smallBytesMax: number;
+  /** Messages for these targets stay. */
+  except?: readonly OutboxTarget[];
+};
+
 /**
- * Hands up to `limit` messages, and as many as memory may hold at once, to `publish` in the order they came and deletes
- * those it answers true for, in one transaction. One worker at a time, so that the order holds: a second one is answered 0 at once. Returns how many left.
+ * Hands up to `limit` messages, and as many as memory may hold at once, to `publish` in the order they came, and deletes
+ * those that it returns true for, in one transaction. One worker at a time, so that the order holds: a second one gets
+ * none. Returns how many it handed out and how many of these it deleted.
  */
 export async function drainOutbox(
   pool: pg.Pool,
-  limit: number,
+  options: DrainOptions,
   publish: (row: OutboxRow) => Promise<boolean>,
-): Promise<number> {
+): Promise<{ tried: number; published: number }> {
   return inTransaction(pool, async (client) => {
     const lock = await client.query<{ taken: boolean }>(
       "select pg_try_advisory_xact_lock(hashtext('hqrelay_outbox')) as taken",
     );
-    if (!lock.rows[0]?.taken) return 0;
-    const { rows } = await client.query<{
-      id: string;
-      exchange: string;
-      routing_key: string;
-      message: Buffer;
-    }>(
-      `with first as materialized (
-         select seq, octet_length(message) as bytes from outbox order by seq limit $1
-       ), fitting as materialized (
-         select seq, sum(bytes) over (order by seq) - bytes as before from first
-       )
-       select id, exchange, routing_key, message from outbox
-       where seq = any(array(select seq from fitting where before < $2)) order by seq for update`,
-      [limit, bytesMax],
-    );
-    const outcomes = await Promise.all(
-      rows.map((row) =>
-        publish({ id: row.id, exchange: row.exchange, routingKey: row.routing_key, message: row.message }),
-      ),
-    );
-    const left = rows.filter((_, index) => outcomes[index]).map((row) => row.id);
-    if (left.length > 0) await client.query('delete from outbox where id = any($1::uuid[])', [left]);
-    return left.length;
+    if (!lock.rows[0]?.taken) return { tried: 0, published: 0 };
+    const rows = await selectOldest(client, options);
+    const outcomes = await Promise.all(rows.map((row) => publish(row)));
+    const ids = rows.filter((_, index) => outcomes[index]).map((row) => row.id);
+    if (ids.length > 0) await client.query('delete from outbox where id = any($1::uuid[])', [ids]);
+    return { tried: rows.length, published: ids.length };
   });
+}
+
+async function selectOldest(
+  client: pg.PoolClient,
+  { limit, smallBytesMax, except = [] }: DrainOptions,
+): Promise<OutboxRow[]> {
+  const { rows } = await client.query<OutboxRow>(
+    `with first as materialized (
+       select seq, octet_length(message) as bytes from outbox
+       where (exchange, routing_key, octet_length(message) > $3) not in (
+         select * from unnest($4::text[], $5::text[], $6::boolean[])
+       )
+       order by seq limit $1
+     ), fitting as materialized (
+       select seq, sum(bytes) over (order by seq) - bytes as before from first
+     )
+     select id, exchange, routing_key as "routingKey", message from outbox
+     where seq = any(array(select seq from fitting where before < $2)) order by seq for update`,
+    [
+      limit,
+      bytesMax,
+      smallBytesMax,
+      except.map((target) => target.exchange),
+      except.map((target) => target.routingKey),
+      except.map((target) => target.isLarge),
+    ],
+  );
+  return rows;
 }
 
 /** How many messages wait in the outbox. */

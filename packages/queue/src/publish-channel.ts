@@ -1,0 +1,128 @@
+import { Circuit } from '@hqrelay/flow/circuit';
+import type { Channel, ChannelModel, ConfirmChannel, Message as AmqpMessage } from 'amqplib';
+import type { ChannelUser } from './connection.ts';
+
+export type PublishFailure =
+  | 'disconnected'
+  | 'blocked'
+  | 'overloaded'
+  | 'circuit_open'
+  | 'timed_out'
+  | 'returned'
+  | 'nacked'
+  | 'channel_closed';
+
+export type PublishResult =
+  | { kind: 'confirmed' }
+  /** `maybeStored`: the broker may have the message all the same, so publishing it again may make a duplicate. */
+  | { kind: 'failed'; reason: PublishFailure; maybeStored: boolean };
+
+export type PublishChannelOptions = {
+  name: string;
+  confirmTimeoutMs: number;
+  inFlightMax: number;
+  onConfirm: (now: number) => void;
+  /** Opens the circuits that the timeout speaks against. */
+  onTimeout: (publishedAt: number, now: number) => void;
+};
+
+/**
+ * Publishes persistent and mandatory and waits for the confirm. Never throws: a message that is not confirmed in time has
+ * failed. A confirm also comes for a message that no queue took, so a message that the broker returns has failed too.
+ */
+export class PublishChannel implements ChannelUser {
+  readonly name: string;
+  readonly circuit = new Circuit({ firstOpenMs: 500, longestOpenMs: 5_000, trialMs: 5_000 });
+  readonly #options: PublishChannelOptions;
+  #channel: ConfirmChannel | undefined;
+  readonly #returned = new Set<string>();
+  readonly #pending = new Set<(result: PublishResult) => void>();
+  #lastId = 0;
+  #hasConfirmed = false;
+
+  constructor(options: PublishChannelOptions) {
+    this.name = options.name;
+    this.#options = options;
+  }
+
+  /**
+   * A broker that has just started takes connections half a second before its queues have a leader, and confirms nothing
+   * meanwhile: so one publish is the trial of a new channel, and others need not wait with it.
+   */
+  mayPublish(now: number): boolean {
+    if (!this.#channel || (!this.#hasConfirmed && this.#pending.size > 0)) return false;
+    return this.circuit.wouldAllow(now);
+  }
+
+  async open(model: ChannelModel): Promise<Channel> {
+    const channel = await model.createConfirmChannel();
+    this.#returned.clear();
+    channel.on('return', (message: AmqpMessage) => {
+      this.#returned.add(String(message.properties.messageId));
+    });
+    this.#channel = channel;
+    this.#hasConfirmed = false;
+    this.circuit.succeeded();
+    return channel;
+  }
+
+  lost(): void {
+    this.#channel = undefined;
+    for (const end of this.#pending) end({ kind: 'failed', reason: 'channel_closed', maybeStored: true });
+    this.#pending.clear();
+  }
+
+  publish(exchange: string, routingKey: string, body: Buffer): Promise<PublishResult> {
+    const channel = this.#channel;
+    const publishedAt = Date.now();
+    const refusal = this.#refusal(publishedAt);
+    if (refusal !== undefined || channel === undefined) {
+      return Promise.resolve({ kind: 'failed', reason: refusal ?? 'disconnected', maybeStored: false });
+    }
+    return new Promise((resolve) => {
+      const end = (result: PublishResult) => {
+        clearTimeout(timer);
+        this.#pending.delete(end);
+        resolve(result);
+      };
+      const timer = setTimeout(() => {
+        this.#options.onTimeout(publishedAt, Date.now());
+        end({ kind: 'failed', reason: 'timed_out', maybeStored: true });
+      }, this.#options.confirmTimeoutMs);
+      this.#pending.add(end);
+      const messageId = String((this.#lastId += 1));
+      const onConfirm = (error: unknown) => end(this.#resultOf(messageId, error));
+      try {
+        channel.publish(
+          exchange,
+          routingKey,
+          body,
+          { persistent: true, mandatory: true, messageId },
+          onConfirm,
+        );
+      } catch {
+        end({ kind: 'failed', reason: 'channel_closed', maybeStored: false });
+      }
+    });
+  }
+
+  #refusal(now: number): PublishFailure | undefined {
+    if (!this.#channel) return 'disconnected';
+    if (this.#pending.size >= this.#options.inFlightMax) return 'overloaded';
+    if (!this.circuit.allows(now)) return 'circuit_open';
+    return undefined;
+  }
+
+  /** A return always comes before the confirm of the same message. Must not throw: amqplib would drop the connection. */
+  #resultOf(messageId: string, error: unknown): PublishResult {
+    const returned = this.#returned.delete(messageId);
+    if (error) {
+      const nacked = error instanceof Error && error.message === 'message nacked';
+      return { kind: 'failed', reason: nacked ? 'nacked' : 'channel_closed', maybeStored: !nacked };
+    }
+    this.circuit.succeeded();
+    this.#hasConfirmed = true;
+    this.#options.onConfirm(Date.now());
+    return returned ? { kind: 'failed', reason: 'returned', maybeStored: false } : { kind: 'confirmed' };
+  }
+}
