@@ -35,12 +35,6 @@ export async function measureRound(pipeline: Pipeline, options: RoundOptions): P
     const draining = await drain(worker, accepting.sent, options);
     const both = await acceptAndDrain(pipeline, { receiver, worker }, accepting.sent, options);
     await untilRecorded(pipeline, before, accepting.sent + both.sent);
-    if (process.env.DBG) {
-      const r = await pipeline.world.sql.query(
-        `select relname, n_tup_ins from pg_stat_user_tables where relname in ('outbox','held_deliveries')`,
-      );
-      console.error('DBG', pipeline.name, accepting.sent, JSON.stringify(r.rows));
-    }
     return {
       ...accepting.measured,
       ...draining,

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('a lock that is held tells by whom, and is free again once released', () => {
+test('a lock that is held names its holder, and is free after its release', () => {
   const lock = tryLock(file);
   expect(tryLock(file)).toEqual({ kind: 'held', pid: process.pid });
   if (lock.kind === 'locked') lock.release();
@@ -48,7 +48,7 @@ test('a lock file that is being written counts as held', () => {
   expect(tryLock(file)).toEqual({ kind: 'held', pid: 0 });
 });
 
-test('work under one lock is done one after the other, and waiting is said once', async () => {
+test('work under one lock runs one after the other, and waiting is reported once', async () => {
   const events: string[] = [];
   const work = (name: string) =>
     withLock(

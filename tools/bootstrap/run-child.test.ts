@@ -24,12 +24,12 @@ function startRunner(program: string): Runner {
   return { process: runner, output: () => output, said };
 }
 
-test('the exit code is the one of the child', async () => {
+test('a runner ends with the exit code of its child', async () => {
   const runner = startRunner('process.exit(3)');
   expect(await once(runner.process, 'exit')).toEqual([3, null]);
 });
 
-test('a child that a signal ends, ends its runner by that signal', async () => {
+test('a runner whose child ends by a signal ends by the same signal', async () => {
   const runner = startRunner("process.kill(process.pid, 'SIGKILL')");
   expect(await once(runner.process, 'exit')).toEqual([null, 'SIGKILL']);
 });

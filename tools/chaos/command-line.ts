@@ -1,10 +1,21 @@
 import { parseArgs } from 'node:util';
 import { guards } from './guards/guards.ts';
+import { openPreviousVersion, type PreviousVersion } from './previous-version.ts';
 import type { Row } from './row.ts';
 import { together } from './together.ts';
 
 export type ChaosCommand =
-  | { kind: 'run'; rows: Row[]; small: boolean; fromSource: boolean; write: boolean; keepLogs: boolean }
+  | {
+      kind: 'run';
+      rows: Row[];
+      /** Rows that need the version before, where the command line does not name it. */
+      leftOut: Row[];
+      previous: PreviousVersion | undefined;
+      small: boolean;
+      fromSource: boolean;
+      write: boolean;
+      keepLogs: boolean;
+    }
   | { kind: 'list' }
   | { kind: 'guards'; only: string[]; write: boolean; keepLogs: boolean }
   | { kind: 'wrong'; message: string };
@@ -16,43 +27,68 @@ export const usage = `npm run chaos -- [options]
   --guards          injects faults that take guards out of the apps, and expects rows to go red
   --small           the rows under one load, fewer webhooks, no time is judged: what npm test runs
   --source          starts the apps from their source instead of the build
+  --previous FOLDER the version before, a checkout that is built: for rows that upgrade from it
   --write           puts the table into docs/failure-matrix.md
   --keep-logs       keeps the logs of apps and servers until the next run, and prints their folder
 `;
 
 export function readCommandLine(args: readonly string[], all: readonly Row[]): ChaosCommand {
   try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        only: { type: 'string' },
-        list: { type: 'boolean', default: false },
-        guards: { type: 'boolean', default: false },
-        small: { type: 'boolean', default: false },
-        source: { type: 'boolean', default: false },
-        write: { type: 'boolean', default: false },
-        'keep-logs': { type: 'boolean', default: false },
-      },
-    });
-    const only = values.only?.split(',') ?? [];
-    if (values.list) return { kind: 'list' };
-    if (values.guards) {
-      const unknown = only.filter((name) => !guards.some((guard) => guard.name === name));
-      if (unknown.length > 0) return { kind: 'wrong', message: `there is no guard ${unknown.join(' or ')}` };
-      return { kind: 'guards', only, write: values.write, keepLogs: values['keep-logs'] };
-    }
-    const unknown = only.filter((name) => !all.some((row) => row.name === name));
-    if (unknown.length > 0) return { kind: 'wrong', message: `there is no row ${unknown.join(' or ')}` };
-    const chosen = all.filter((row) => only.length === 0 || only.includes(row.name));
-    return {
-      kind: 'run',
-      rows: values.small ? [together(chosen)] : chosen,
-      small: values.small,
-      fromSource: values.source,
-      write: values.write,
-      keepLogs: values['keep-logs'],
-    };
+    const options = parse(args);
+    if (options.list) return { kind: 'list' };
+    return options.guards ? guardTrials(options) : rowRuns(options, all);
   } catch (error) {
     return { kind: 'wrong', message: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function parse(args: readonly string[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string' },
+      previous: { type: 'string' },
+      list: flag,
+      guards: flag,
+      small: flag,
+      source: flag,
+      write: flag,
+      'keep-logs': flag,
+    },
+  });
+  return { ...values, only: values.only?.split(',') ?? [], keepLogs: values['keep-logs'] };
+}
+
+type Options = ReturnType<typeof parse>;
+
+function guardTrials({ only, write, keepLogs }: Options): ChaosCommand {
+  checkNames('guard', only, guards);
+  return { kind: 'guards', only, write, keepLogs };
+}
+
+function rowRuns(options: Options, all: readonly Row[]): ChaosCommand {
+  const { only, small, source, write, keepLogs } = options;
+  const previous = options.previous === undefined ? undefined : openPreviousVersion(options.previous);
+  checkNames('row', only, all);
+  const named = all.filter((row) => only.length === 0 || only.includes(row.name));
+  const canRun = ({ startsPrevious }: Row) => !startsPrevious || (previous !== undefined && !small);
+  const chosen = named.filter(canRun);
+  if (chosen.length === 0)
+    throw new Error(`${only.join(' and ')} needs --previous FOLDER, and runs without --small`);
+  return {
+    kind: 'run',
+    rows: small ? [together(chosen)] : chosen,
+    leftOut: named.filter((row) => !canRun(row)),
+    previous,
+    small,
+    fromSource: source,
+    write,
+    keepLogs,
+  };
+}
+
+function checkNames(what: string, given: readonly string[], all: readonly { name: string }[]): void {
+  const unknown = given.filter((name) => !all.some((each) => each.name === name));
+  if (unknown.length > 0) throw new Error(`there is no ${what} ${unknown.join(' or ')}`);
 }

@@ -6,9 +6,10 @@ import { replaceTable } from '../harness/replace-table.ts';
 import { markdownTable, plainTable } from '../harness/table.ts';
 import { readCommandLine, usage, type ChaosCommand } from './command-line.ts';
 import { runGuardTrials, slowCommits } from './guards/trials.ts';
+import type { RowResult } from './outcome/conclude.ts';
 import type { Row } from './row.ts';
 import { rows } from './rows.ts';
-import { runRow, type RowResult } from './run-row.ts';
+import { runRow } from './run-row.ts';
 import { rowCells, trialsTable } from './table.ts';
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -41,9 +42,12 @@ function withServices(
 }
 
 async function runRows(
-  { rows, small, fromSource, write }: Extract<ChaosCommand, { kind: 'run' }>,
+  { rows, leftOut, previous, small, fromSource, write }: Extract<ChaosCommand, { kind: 'run' }>,
   services: DurableServices,
 ): Promise<boolean> {
+  for (const { name } of leftOut) {
+    say(`${name} is left out: it needs --previous FOLDER, a built checkout of the version before`);
+  }
   const apps = fromSource ? { kind: 'source' as const } : copyBuiltApps(join(services.folder, 'apps'));
   const run = async (row: Row): Promise<RowResult> => {
     await services.restore();
@@ -52,6 +56,7 @@ async function runRows(
     const result = await runRow(row, {
       services,
       apps,
+      previous,
       brief: small,
       // Small rows run beside the tests, which slow them down.
       withinMs: small ? 90_000 : 60_000,

@@ -17,6 +17,10 @@ export type Row = {
   proxied?: readonly ServiceName[];
   /** Each worker reaches Postgres through a proxy of its own. */
   workersProxied?: boolean;
+  /** Servers of the row's own instead of the run's, for faults that change how a server starts. */
+  ownServers?: readonly ServiceName[];
+  /** The row starts with the apps and the tables of the version before, and runs only where `--previous` names it. */
+  startsPrevious?: boolean;
   /** Workers load this first. */
   workerPreload?: string;
   /** Whether some deliveries use up their schedule and some are held; not where that would take longer than the row. */
@@ -65,6 +69,8 @@ export type Evidence = {
   cut: number;
   /** Deliveries that arrived again. */
   duplicates: number;
+  /** Accepted webhooks that the row had sent again until they were answered 202 again. */
+  sentAgain: number;
 };
 
 /** Every fault hit requests and deliveries in flight. */

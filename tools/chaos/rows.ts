@@ -4,10 +4,12 @@ import { endpointDown } from './rows/endpoint-down.ts';
 import { endpointDownLong } from './rows/endpoint-down-long.ts';
 import { endpointFlapping } from './rows/endpoint-flapping.ts';
 import { endpointHanging } from './rows/endpoint-hanging.ts';
+import { oldBesideNew } from './rows/old-beside-new.ts';
 import { pauseResumeKills } from './rows/pause-resume-kills.ts';
 import { rabbitmqAlarm } from './rows/rabbitmq-alarm.ts';
 import { receiverKill } from './rows/receiver-kill.ts';
 import { redisFlushed } from './rows/redis-flushed.ts';
+import { redisOldData } from './rows/redis-old-data.ts';
 import { sigterm } from './rows/sigterm.ts';
 import { silentWorkers } from './rows/silent-workers.ts';
 import {
@@ -30,6 +32,7 @@ export const rows: readonly Row[] = [
   postgresStopped,
   redisStopped,
   redisFlushed,
+  redisOldData,
   rabbitmqAndPostgresStopped,
   everythingStopped,
   ...blackHoles,
@@ -40,4 +43,5 @@ export const rows: readonly Row[] = [
   endpointFlapping,
   pauseResumeKills,
   sigterm,
+  oldBesideNew,
 ];

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { migrate } from '@hqrelay/db/migrate';
 import type { AppProcess, AppSource } from '@hqrelay/services/app-process';
 import type { ServiceName } from '@hqrelay/services/private-services';
 import type { RunningServer } from '@hqrelay/services/running-server';
@@ -8,12 +9,15 @@ import type { DurableServices } from '../harness/durable-services.ts';
 import { startFleet, type Fleet } from '../harness/fleet.ts';
 import { addProject, changeEndpoint, type TargetProject } from '../harness/projects.ts';
 import { faultEnvironment, type InjectedFault } from './faults/injected-fault.ts';
-import { startEndpoint, type Endpoint, type HowToAnswer } from './endpoint.ts';
+import { startEndpoint, type Endpoint } from './endpoint.ts';
+import type { PreviousVersion } from './previous-version.ts';
+import { targetsOf, type EndpointName, type Target } from './targets.ts';
 
 /** Everything one row works with, its own except for the servers. */
 export type Site = {
   world: World;
   services: DurableServices;
+  /** Of the version before, where the row asked for it. */
   receivers: readonly AppProcess[];
   workers: readonly AppProcess[];
   projects: readonly TargetProject[];
@@ -23,19 +27,28 @@ export type Site = {
   endpoint: (name: EndpointName) => Endpoint;
   /** Sets columns as the command line does: committed, and announced to the apps. */
   changeEndpoint: (name: EndpointName, changes: string) => Promise<void>;
+  /** The row's own, or the run's. */
   server: (name: ServiceName) => RunningServer;
   /** Between the apps and a service that the row named. */
   proxy: (name: ServiceName) => TcpProxy;
   /** Between each worker and Postgres, in the order of `workers`, where the row asked for them. */
   workerProxies: readonly TcpProxy[];
+  /** Applies the migrations of this version, for a row that began with the tables of the version before. */
+  migrate: () => Promise<void>;
+  /** Starts receivers and workers of this version beside those that run, and waits until all are ready. */
+  startBeside: () => Promise<Fleet>;
+  /** Ends every app that runs. */
+  endApps: (signal?: 'SIGTERM' | 'SIGKILL') => Promise<void>;
   close: () => Promise<void>;
 };
-
-type EndpointName = 'alone' | 'plain' | 'flaky' | 'slow' | 'open' | 'paused';
 
 export type SiteOptions = {
   services: DurableServices;
   apps: AppSource;
+  /** The version that the row starts with, instead of `apps`. */
+  previous?: PreviousVersion | undefined;
+  /** Servers of the row's own. */
+  ownServers: readonly ServiceName[];
   /** Services that the apps reach through a proxy. */
   proxied: readonly ServiceName[];
   /** Whether each worker reaches Postgres through a proxy of its own. */
@@ -49,104 +62,125 @@ export type SiteOptions = {
   logFolder: string;
 };
 
+/** What the site closes at its end, in the order in which it was opened. */
+type Opened = {
+  world: World;
+  proxies: Map<ServiceName, TcpProxy>;
+  workerProxies: TcpProxy[];
+  endpoints: Map<string, Endpoint>;
+  fleets: Fleet[];
+};
+
 const appsOfEach = 2;
-const retry = '1s,2s,4s,8s';
-
-/** Fails one first attempt in sixteen, and with `mayDie` every attempt of one webhook in sixty-four. */
-const flaky =
-  (mayDie: boolean): HowToAnswer =>
-  (webhookId, attemptNum) => {
-    if (mayDie && /[0-3]f$/.test(webhookId)) return { statusCode: 500, delayMs: 5 };
-    return { statusCode: webhookId.endsWith('0') && attemptNum === 1 ? 503 : 200, delayMs: 5 };
-  };
-
-const always200 =
-  (delayMs: number): HowToAnswer =>
-  () => ({ statusCode: 200, delayMs });
-
-type Target = { name: EndpointName; how: HowToAnswer; retry: string };
-
-/** The endpoints of each project. */
-function targetsOf(everyEnd: boolean): Target[][] {
-  const target = (name: EndpointName, how = always200(15), schedule = retry) => ({
-    name,
-    how,
-    retry: schedule,
-  });
-  return [
-    [target('alone')],
-    [target('plain'), target('flaky', flaky(everyEnd), everyEnd ? '1s,2s,4s' : '1s,1s')],
-    [target('slow', always200(80))],
-    ...(everyEnd ? [[target('open'), target('paused')]] : []),
-  ];
-}
 
 /** Several projects with one to two endpoints, two receivers and two workers, ready. */
 export async function createSite(options: SiteOptions): Promise<Site> {
-  const { services } = options;
-  const world = await createWorld(services.urls);
-  const proxies = new Map<ServiceName, TcpProxy>();
-  const workerProxies: TcpProxy[] = [];
-  const endpoints = new Map<string, Endpoint>();
-  let fleet: Fleet | undefined;
-  const close = async () => {
-    await fleet?.end('SIGKILL');
-    await Promise.all([...proxies.values(), ...workerProxies].map((proxy) => proxy.close()));
-    await Promise.all([...endpoints.values()].map((each) => each.shut()));
-    await world.close();
+  const { services, previous, ownServers } = options;
+  const world = await createWorld(services.urls, { own: ownServers, durable: true });
+  const opened: Opened = {
+    world,
+    proxies: new Map(),
+    workerProxies: [],
+    endpoints: new Map(),
+    fleets: [],
   };
+  const server = (name: ServiceName) => world.servers[name] ?? services.server(name);
   try {
-    for (const name of options.proxied) proxies.set(name, await startTcpProxy(services.server(name).port));
-    while (options.workersProxied && workerProxies.length < appsOfEach) {
-      workerProxies.push(await startTcpProxy(services.server('postgres').port));
-    }
-    const projects = [];
+    await previous?.migrate(world);
+    await openProxies(opened, options, server);
+    const projects: TargetProject[] = [];
     for (const targets of targetsOf(options.everyEnd)) {
-      projects.push(await addTargets(world, targets, endpoints));
+      projects.push(await addTargets(opened, targets, previous?.addProject ?? addProject));
     }
-    const idOf = (name: EndpointName) => [...endpoints].find(([, each]) => each.name === name)?.[0];
-    if (options.everyEnd) await changeEndpoint(world, String(idOf('paused')), 'paused = true');
-    fleet = await startFleet({
-      from: options.apps,
-      receivers: appsOfEach,
-      workers: appsOfEach,
-      env: { ...world.env, ...proxiedUrls(world, proxies), ...faultEnvironment(options.fault) },
-      workerEnv: (index) =>
-        proxiedUrls(
-          world,
-          new Map(workerProxies.slice(index, index + 1).map((proxy) => ['postgres', proxy])),
-        ),
-      logFolder: options.logFolder,
-      workerPreload: options.workerPreload,
-      preload: options.fault ? [faultPreload] : [],
-    });
-    return {
-      world,
-      services,
-      receivers: fleet.receivers,
-      workers: fleet.workers,
-      projects,
-      endpoints,
-      endpoint: (name) => existing(endpoints.get(String(idOf(name))), `endpoint ${name}`),
-      changeEndpoint: (name, changes) => changeEndpoint(world, String(idOf(name)), changes),
-      server: services.server,
-      proxy: (name) => existing(proxies.get(name), `proxy of ${name}`),
-      workerProxies,
-      close,
-    };
+    if (options.everyEnd) await changeEndpoint(world, idOf(opened, 'paused'), 'paused = true');
+    const fleet = await startApps(
+      opened,
+      options,
+      previous ? { kind: 'built', folder: previous.folder } : undefined,
+    );
+    return siteOf(opened, options, { server, projects, fleet });
   } catch (error) {
-    await close();
+    await close(opened);
     throw error;
   }
 }
 
+function siteOf(
+  opened: Opened,
+  options: SiteOptions,
+  { server, projects, fleet }: Pick<Site, 'server' | 'projects'> & { fleet: Fleet },
+): Site {
+  const { world, endpoints, proxies, workerProxies } = opened;
+  return {
+    world,
+    services: options.services,
+    receivers: fleet.receivers,
+    workers: fleet.workers,
+    projects,
+    endpoints,
+    endpoint: (name) => existing(endpoints.get(idOf(opened, name)), `endpoint ${name}`),
+    changeEndpoint: (name, changes) => changeEndpoint(world, idOf(opened, name), changes),
+    server,
+    proxy: (name) => existing(proxies.get(name), `proxy of ${name}`),
+    workerProxies,
+    migrate: async () => {
+      await migrate({ migrationDatabaseUrl: world.ownerDatabaseUrl, databaseUrl: world.databaseUrl });
+    },
+    startBeside: () => startApps(opened, options),
+    endApps: (signal) => endApps(opened, signal),
+    close: () => close(opened),
+  };
+}
+
+async function openProxies(
+  { proxies, workerProxies }: Opened,
+  { proxied, workersProxied }: SiteOptions,
+  server: Site['server'],
+): Promise<void> {
+  for (const name of proxied) proxies.set(name, await startTcpProxy(server(name).port));
+  while (workersProxied && workerProxies.length < appsOfEach) {
+    workerProxies.push(await startTcpProxy(server('postgres').port));
+  }
+}
+
+async function startApps(opened: Opened, options: SiteOptions, from = options.apps): Promise<Fleet> {
+  const { world, proxies, workerProxies, fleets } = opened;
+  const fleet = await startFleet({
+    from,
+    receivers: appsOfEach,
+    workers: appsOfEach,
+    env: { ...world.env, ...proxiedUrls(world, proxies), ...faultEnvironment(options.fault) },
+    workerEnv: (index) => {
+      const own = workerProxies.slice(index, index + 1).map((proxy) => ['postgres', proxy] as const);
+      return proxiedUrls(world, new Map(own));
+    },
+    logFolder: options.logFolder,
+    ...(fleets.length > 0 && { prefix: 'new ' }),
+    workerPreload: options.workerPreload,
+    preload: options.fault ? [faultPreload] : [],
+  });
+  fleets.push(fleet);
+  return fleet;
+}
+
+async function endApps({ fleets }: Opened, signal?: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  await Promise.all(fleets.map((fleet) => fleet.end(signal)));
+}
+
+async function close(opened: Opened): Promise<void> {
+  await endApps(opened, 'SIGKILL');
+  await Promise.all([...opened.proxies.values(), ...opened.workerProxies].map((proxy) => proxy.close()));
+  await Promise.all([...opened.endpoints.values()].map((each) => each.shut()));
+  await opened.world.close();
+}
+
 async function addTargets(
-  world: World,
+  { world, endpoints }: Opened,
   targets: readonly Target[],
-  endpoints: Map<string, Endpoint>,
+  add: typeof addProject,
 ): Promise<TargetProject> {
   const started = await Promise.all(targets.map(({ name, how }) => startEndpoint(name, how)));
-  const project = await addProject(
+  const project = await add(
     world,
     targets.map(({ retry }, index) => ({ url: existing(started[index], 'endpoint').url, retry })),
   );
@@ -154,6 +188,11 @@ async function addTargets(
     endpoints.set(id, existing(started[index], 'endpoint'));
   }
   return project;
+}
+
+function idOf({ endpoints }: Opened, name: EndpointName): string {
+  const found = [...endpoints].find(([, each]) => each.name === name);
+  return existing(found, `endpoint ${name}`)[0];
 }
 
 function existing<T>(found: T | undefined, what: string): T {

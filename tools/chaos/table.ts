@@ -1,7 +1,7 @@
 import { markdownTable } from '../harness/table.ts';
 import type { Trial } from './guards/trials.ts';
 import type { Guard } from './guards/guards.ts';
-import type { RowResult } from './run-row.ts';
+import type { RowResult } from './outcome/conclude.ts';
 
 const columns: readonly { title: string; of: (result: RowResult) => string | number }[] = [
   { title: 'row', of: ({ row }) => row.name },

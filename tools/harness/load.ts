@@ -1,39 +1,29 @@
-import { Agent, request as httpRequest } from 'node:http';
+import { Agent } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { signAsProvider } from '@hqrelay/testing/provider';
 import type { SeededProject } from '@hqrelay/testing/seed';
-
-/** The outcome of one request. Times are `performance.now()`, ms. */
-export type Answer = {
-  /** The receiver's port. */
-  port: number;
-  sentAt: number;
-  tookMs: number;
-  /** `refused`: no process listened, so nothing was in flight. */
-  outcome: 'accepted' | 'unavailable' | 'refused' | 'reset' | 'timed_out' | 'unexpected';
-  detail?: string;
-};
+import { postAsProvider, type Answer, type ProviderRequest } from './post-as-provider.ts';
 
 /** One event of a provider, sent under the same id until it is answered 202. */
 export type SentWebhook = {
   projectId: string;
   webhookId: string;
+  /** The same in every try. */
+  request: ProviderRequest;
   /** The ids in its 202s. More than one is a defect: the relay has the webhook twice. */
   ids: Set<string>;
-  /** Answers 202 after the first, to a provider that had not seen the first. */
-  replays: number;
   /** When the first 202 came. */
   acceptedAt?: number;
 };
 
 type Receiver = { port: number };
 
-/** As providers do. */
-const timeoutMs = 3_000;
 const resendAfterMs = 500;
 const outstandingMax = 2_000;
 /** One webhook in so many is sent again after its 202, as by a provider that never saw the answer. */
 const resentOneIn = 20;
 const resentAfterMs = 1_500;
+const largeOneIn = 33;
 const tickMs = 10;
 
 /**
@@ -45,14 +35,15 @@ export class Load {
   readonly webhooks: SentWebhook[] = [];
   #accepted = 0;
   #outstanding = 0;
-  #nextReceiver = 0;
+  #sentAgain = 0;
   #stopped = false;
   #abandoned = false;
   #timer: NodeJS.Timeout | undefined;
+  #projects: readonly SeededProject[];
+  #receivers: readonly Receiver[];
+  #nextReceiver = 0;
   readonly #inFlight = new Map<number, number>();
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 512 });
-  readonly #projects: readonly SeededProject[];
-  readonly #receivers: readonly Receiver[];
 
   constructor(projects: readonly SeededProject[], receivers: readonly Receiver[]) {
     this.#projects = projects;
@@ -67,6 +58,11 @@ export class Load {
   /** Webhooks that are still being sent, or wait to be sent again. */
   get outstanding(): number {
     return this.#outstanding;
+  }
+
+  /** Webhooks that `sendAgain` sent until they were answered 202 again. */
+  get sentAgain(): number {
+    return this.#sentAgain;
   }
 
   /** Requests without an answer yet, at one receiver or at all. */
@@ -86,14 +82,34 @@ export class Load {
     }, tickMs);
   }
 
+  /** New webhooks are of these projects from now on. */
+  useProjects(projects: readonly SeededProject[]): void {
+    this.#projects = projects;
+  }
+
+  /** Requests go to these receivers from now on, as after a change of the balancer in front of them. */
+  useReceivers(receivers: readonly Receiver[]): void {
+    this.#receivers = receivers;
+  }
+
+  /**
+   * Sends accepted webhooks again under the same ids, one every 10 ms, as a provider does that saw none of the answers.
+   * Resolves when each was answered 202 again.
+   */
+  async sendAgain(webhooks: readonly SentWebhook[]): Promise<void> {
+    const sending: Promise<void>[] = [];
+    for (const webhook of webhooks) {
+      sending.push(this.#countOutstanding(() => this.#sendUntilAccepted(webhook)));
+      await wait(tickMs);
+    }
+    await Promise.all(sending);
+    this.#sentAgain += webhooks.length;
+  }
+
   /** No new webhooks; those in flight are sent until they are answered 202. */
   stop(): void {
     clearInterval(this.#timer);
     this.#stopped = true;
-  }
-
-  get isStopped(): boolean {
-    return this.#stopped;
   }
 
   /** Gives up every webhook that has no 202 yet. */
@@ -105,104 +121,65 @@ export class Load {
 
   async #send(): Promise<void> {
     const number = this.webhooks.length;
-    const project = this.#projects[number % this.#projects.length] as SeededProject;
-    const webhookId = `evt_${number}`;
-    const webhook: SentWebhook = { projectId: project.id, webhookId, ids: new Set(), replays: 0 };
+    const webhook = webhookOf(this.#projects[number % this.#projects.length] as SeededProject, number);
     this.webhooks.push(webhook);
-    const body = bodyOf(webhookId);
-    const headers = {
-      'content-type': 'application/json',
-      'content-length': String(body.length),
-      'x-webhook-id': webhookId,
-      ...signAsProvider(project, body),
-    };
+    await this.#countOutstanding(async () => {
+      await this.#sendUntilAccepted(webhook);
+      if (number % resentOneIn !== 0 || this.#stopped) return;
+      await wait(resentAfterMs);
+      await this.#sendUntilAccepted(webhook);
+    });
+  }
+
+  async #countOutstanding(work: () => Promise<void>): Promise<void> {
     this.#outstanding += 1;
-    while (!this.#abandoned) {
-      const { answer, id, retryAfterMs } = await this.#post(`/v1/webhooks/${project.id}`, headers, body);
-      if (this.#abandoned) break;
-      this.answers.push(answer);
-      if (answer.outcome === 'accepted') {
-        webhook.ids.add(String(id));
-        if (webhook.acceptedAt !== undefined) {
-          webhook.replays += 1;
-          break;
-        }
-        webhook.acceptedAt = performance.now();
-        this.#accepted += 1;
-        if (number % resentOneIn !== 0 || this.#stopped) break;
-        await wait(resentAfterMs);
-        continue;
-      }
-      if (answer.outcome === 'unexpected') break;
-      // A balancer in front of the receivers would skip one that does not listen.
-      await wait(answer.outcome === 'refused' ? 20 : (retryAfterMs ?? resendAfterMs));
-    }
+    await work();
     this.#outstanding -= 1;
   }
 
-  #post(
-    path: string,
-    headers: Record<string, string>,
-    body: Buffer,
-  ): Promise<{ answer: Answer; id?: unknown; retryAfterMs?: number }> {
+  async #sendUntilAccepted(webhook: SentWebhook): Promise<void> {
+    while (!this.#abandoned) {
+      const answer = await this.#post(webhook.request);
+      if (this.#abandoned) return;
+      this.answers.push(answer);
+      if (answer.outcome === 'accepted') {
+        webhook.ids.add(String(answer.id));
+        if (webhook.acceptedAt === undefined) this.#accepted += 1;
+        webhook.acceptedAt ??= performance.now();
+        return;
+      }
+      if (answer.outcome === 'unexpected') return;
+      // A balancer in front of the receivers would skip one that does not listen.
+      await wait(answer.outcome === 'refused' ? 20 : (answer.retryAfterMs ?? resendAfterMs));
+    }
+  }
+
+  async #post(request: ProviderRequest): Promise<Answer> {
     const { port } = this.#receivers[this.#nextReceiver++ % this.#receivers.length] as Receiver;
-    const sentAt = performance.now();
     this.#inFlight.set(port, this.inFlight(port) + 1);
-    return new Promise((resolve) => {
-      let settled = false;
-      const settle = (
-        outcome: Answer['outcome'],
-        rest: { detail?: string; id?: unknown; retryAfterMs?: number } = {},
-      ) => {
-        if (settled) return;
-        settled = true;
-        clearTimeout(timer);
-        this.#inFlight.set(port, this.inFlight(port) - 1);
-        const { detail, ...more } = rest;
-        const tookMs = performance.now() - sentAt;
-        resolve({
-          answer: { port, sentAt, tookMs, outcome, ...(detail !== undefined && { detail }) },
-          ...more,
-        });
-      };
-      const request = httpRequest(
-        { host: '127.0.0.1', port, path, method: 'POST', headers, agent: this.#agent },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.once('error', () => settle('reset'));
-          response.once('end', () => {
-            const text = Buffer.concat(chunks).toString();
-            const { statusCode = 0 } = response;
-            if (statusCode === 202) settle('accepted', { id: (JSON.parse(text) as { id: string }).id });
-            else if (statusCode === 503) {
-              const retryAfterMs = Number(response.headers['retry-after'] ?? 1) * 1_000;
-              settle('unavailable', { retryAfterMs });
-            } else settle('unexpected', { detail: `${statusCode} ${text.slice(0, 200)}` });
-          });
-        },
-      );
-      const timer = setTimeout(() => {
-        settle('timed_out');
-        request.destroy();
-      }, timeoutMs);
-      request.once('error', (error: NodeJS.ErrnoException) =>
-        settle(error.code === 'ECONNREFUSED' ? 'refused' : 'reset', { detail: error.message }),
-      );
-      request.end(body);
-    });
+    const answer = await postAsProvider(this.#agent, port, request);
+    this.#inFlight.set(port, this.inFlight(port) - 1);
+    return answer;
   }
 }
 
-const padding = 'x'.repeat(900);
+function webhookOf(project: SeededProject, number: number): SentWebhook {
+  const webhookId = `evt_${number}`;
+  const body = bodyOf(webhookId, number);
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    'x-webhook-id': webhookId,
+    ...signAsProvider(project, body),
+  };
+  const request = { path: `/v1/webhooks/${project.id}`, headers, body };
+  return { projectId: project.id, webhookId, request, ids: new Set() };
+}
 
-/** About 1 KiB, and never the same. */
-function bodyOf(webhookId: string): Buffer {
+/** Never the same. About 1 KiB, and some of 40 KiB, which go through the queues of large messages. */
+function bodyOf(webhookId: string, number: number): Buffer {
+  const padding = 'x'.repeat(number % largeOneIn === 0 ? 40_000 : 900);
   return Buffer.from(
     JSON.stringify({ event: 'payment.captured', id: webhookId, at: new Date().toISOString(), padding }),
   );
-}
-
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

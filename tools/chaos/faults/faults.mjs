@@ -101,6 +101,37 @@ export const faults = {
       },
     },
   ],
+  'redis-origin': [
+    {
+      app: 'receiver',
+      module: 'packages/cache/dist/redis-origin.js',
+      name: 'readOrigin',
+      replace: (readOrigin, used) => {
+        /** @type {Promise<string> | undefined} */
+        let first;
+        return (/** @type {unknown} */ redis) => {
+          if (first) used();
+          first ??= readOrigin(redis);
+          return first;
+        };
+      },
+    },
+  ],
+  'idle-transaction-timeout': [
+    {
+      app: 'worker',
+      module: 'packages/db/dist/in-transaction.js',
+      name: 'inTransaction',
+      replace: (inTransaction, used) => (/** @type {unknown} */ pool, /** @type {AnyFunction} */ work) =>
+        inTransaction(pool, async (/** @type {{ query: AnyFunction }} */ client) => {
+          used();
+          await client.query(
+            'set local idle_in_transaction_session_timeout = 0; set local tcp_user_timeout = 0',
+          );
+          return work(client);
+        }),
+    },
+  ],
   'hold-before-ack': [
     {
       app: 'worker',

@@ -47,6 +47,18 @@ export const guards: readonly Guard[] = [
     expects: /under two ids|two queued rows/,
   },
   {
+    name: 'redis-origin',
+    without: 'the receiver does not notice that another Redis process answers',
+    row: 'redis-old-data',
+    expects: /under two ids|two queued rows/,
+  },
+  {
+    name: 'idle-transaction-timeout',
+    without: 'Postgres does not end the transaction of a worker that is silent',
+    row: 'worker-cut-off',
+    expects: /the other worker to drain/,
+  },
+  {
     name: 'hold-before-ack',
     without: 'the worker acknowledges a delivery before Postgres has committed that it is held',
     row: 'pause-resume-kills',

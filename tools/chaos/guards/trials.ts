@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { copyBuiltApps } from '../../harness/app-copy.ts';
 import type { DurableServices } from '../../harness/durable-services.ts';
 import { whyNotInjected, type InjectedFault } from '../faults/injected-fault.ts';
+import type { RowResult } from '../outcome/conclude.ts';
 import type { Row } from '../row.ts';
-import { runRow, type RowResult } from '../run-row.ts';
+import { runRow } from '../run-row.ts';
 import { guards, type Guard } from './guards.ts';
 
 export type Trial = {

@@ -42,67 +42,85 @@ const duplicatesEndMs = 15_000;
  * 202s = delivered + waiting + held + dead-lettered, for every endpoint they owe.
  */
 export function balance(input: BooksInput): Books {
-  const { webhooks, owedBy, endpoints, ledger, remains } = input;
-  const problems: string[] = [];
-  const report = (count: number, what: string, example?: string) => {
-    if (count > 0) problems.push(`${count} ${what}${example === undefined ? '' : `, such as ${example}`}`);
-  };
-  const books = { accepted: 0, owed: 0, delivered: 0, waiting: 0, held: 0, dead: 0, lost: 0 };
+  const { webhooks, ledger, remains } = input;
+  const counts = { accepted: 0, owed: 0, delivered: 0, waiting: 0, held: 0, dead: 0 };
+  const found = newFindings();
   const queued = new Map(ledger.queued.map((row) => [row.id, row]));
-  const lost: string[] = [];
-  const unrecorded: string[] = [];
-  const neverArrived: string[] = [];
-  const lettersMissing: string[] = [];
-  const rowsMissing: string[] = [];
-  const wrongOwed: string[] = [];
-
   for (const webhook of webhooks) {
     const [id] = webhook.ids;
     if (id === undefined) continue;
-    books.accepted += 1;
-    const owed = owedBy.get(webhook.projectId) ?? [];
+    counts.accepted += 1;
+    if (webhook.ids.size > 1) found.twoIds.push(webhook.webhookId);
+    const owed = input.owedBy.get(webhook.projectId) ?? [];
     const row = queued.get(id);
-    if (!row) rowsMissing.push(id);
-    else if (row.endpointIds.toSorted().join() !== owed.toSorted().join()) wrongOwed.push(id);
+    if (!row) found.rowMissing.push(id);
+    else if (row.endpointIds.toSorted().join() !== owed.toSorted().join()) found.wrongOwed.push(id);
     for (const endpointId of owed) {
-      books.owed += 1;
-      const key = `${id}/${endpointId}`;
-      const arrivals = endpoints.get(endpointId)?.arrivals.get(id) ?? [];
-      const succeeded = arrivals.some(({ answered }) => answered === 200);
-      const state = ledger.states.get(key);
-      if (state === 'delivered') {
-        if (succeeded) books.delivered += 1;
-        else neverArrived.push(key);
-      } else if (state === 'held') books.held += 1;
-      else if (state === 'dead_lettered') {
-        books.dead += 1;
-        if (!remains.deadLetters.has(key)) lettersMissing.push(key);
-      } else if (remains.waiting.has(key)) books.waiting += 1;
-      else if (succeeded) unrecorded.push(key);
-      else lost.push(key);
+      counts.owed += 1;
+      const place = placeOf(input, id, endpointId);
+      if (isCounted(place)) counts[place] += 1;
+      else found[place].push(`${id}/${endpointId}`);
+      if (place === 'dead' && !remains.deadLetters.has(`${id}/${endpointId}`)) {
+        found.letterMissing.push(`${id}/${endpointId}`);
+      }
     }
   }
-  books.lost = lost.length + neverArrived.length;
-  report(lost.length, 'deliveries are lost', lost[0]);
-  report(neverArrived.length, 'deliveries are recorded as delivered and never arrived', neverArrived[0]);
-  report(unrecorded.length, 'deliveries were made and are not recorded', unrecorded[0]);
-  report(rowsMissing.length, 'webhooks answered 202 have no queued row', rowsMissing[0]);
-  report(wrongOwed.length, 'webhooks owe other endpoints than their project has', wrongOwed[0]);
-  report(
-    lettersMissing.length,
-    'dead letters are neither in their queue nor in their table',
-    lettersMissing[0],
-  );
-  report(remains.parked.length, 'messages are parked', remains.parked[0]);
-
-  const twoIds = webhooks.filter(({ ids }) => ids.size > 1);
-  report(twoIds.length, 'webhooks were answered 202 under two ids', twoIds[0]?.webhookId);
-  const twice = twoLives(ledger);
-  report(twice.length, 'webhooks have two queued rows', twice[0]);
-
-  problems.push(...attemptProblems(input));
+  found.parked.push(...remains.parked);
+  found.twoRows.push(...twoQueuedRows(ledger));
   const duplicates = countDuplicates(input);
-  return { ...books, duplicates: duplicates.count, unexplained: duplicates.unexplained, problems };
+  return {
+    ...counts,
+    lost: found.lost.length + found.neverArrived.length,
+    duplicates: duplicates.count,
+    unexplained: duplicates.unexplained,
+    problems: [...problemsOf(found), ...attemptProblems(input)],
+  };
+}
+
+/** What does not balance, in the order in which it is reported. */
+const findings = {
+  lost: 'deliveries are lost',
+  neverArrived: 'deliveries are recorded as delivered and never arrived',
+  unrecorded: 'deliveries were made and are not recorded',
+  rowMissing: 'webhooks answered 202 have no queued row',
+  wrongOwed: 'webhooks owe other endpoints than their project has',
+  letterMissing: 'dead letters are neither in their queue nor in their table',
+  parked: 'messages are parked',
+  twoIds: 'webhooks were answered 202 under two ids',
+  twoRows: 'webhooks have two queued rows',
+} as const;
+
+type Findings = Record<keyof typeof findings, string[]>;
+
+function newFindings(): Findings {
+  return Object.fromEntries(Object.keys(findings).map((name) => [name, [] as string[]])) as Findings;
+}
+
+function problemsOf(found: Findings): string[] {
+  return Object.entries(findings).flatMap(([name, what]) => {
+    const [example, ...others] = found[name as keyof Findings];
+    return example === undefined ? [] : [`${others.length + 1} ${what}, such as ${example}`];
+  });
+}
+
+const countedPlaces = ['delivered', 'waiting', 'held', 'dead'] as const;
+type Place = (typeof countedPlaces)[number] | 'lost' | 'neverArrived' | 'unrecorded';
+
+function isCounted(place: Place): place is (typeof countedPlaces)[number] {
+  return (countedPlaces as readonly string[]).includes(place);
+}
+
+/** Where a delivery that is owed is. */
+function placeOf({ endpoints, ledger, remains }: BooksInput, id: string, endpointId: string): Place {
+  const key = `${id}/${endpointId}`;
+  const arrivals = endpoints.get(endpointId)?.arrivals.get(id) ?? [];
+  const succeeded = arrivals.some(({ answered }) => answered === 200);
+  const state = ledger.states.get(key);
+  if (state === 'delivered') return succeeded ? 'delivered' : 'neverArrived';
+  if (state === 'held') return 'held';
+  if (state === 'dead_lettered') return 'dead';
+  if (remains.waiting.has(key)) return 'waiting';
+  return succeeded ? 'unrecorded' : 'lost';
 }
 
 /** One row for every attempt that was answered, one row only, and counted without a gap. */
@@ -166,16 +184,16 @@ function countDuplicates({ endpoints, faults, duplicatesBecause }: BooksInput): 
 }
 
 /** Webhooks that were queued under two ids, with the times inside these. */
-function twoLives(ledger: Ledger): string[] {
+function twoQueuedRows(ledger: Ledger): string[] {
   const ids = new Map<string, string[]>();
   for (const { id, projectId, webhookId } of ledger.queued) {
     const key = `${projectId}/${webhookId}`;
     ids.set(key, [...(ids.get(key) ?? []), id]);
   }
   return [...ids]
-    .filter(([, lives]) => lives.length > 1)
-    .map(([key, lives]) => {
-      const times = lives.map(timeOfId).sort((a, b) => a - b);
-      return `${key}: ${lives.join(' and ')}, ${(times.at(-1) ?? 0) - (times[0] ?? 0)} ms apart`;
+    .filter(([, several]) => several.length > 1)
+    .map(([key, several]) => {
+      const times = several.map(timeOfId).sort((a, b) => a - b);
+      return `${key}: ${several.join(' and ')}, ${(times.at(-1) ?? 0) - (times[0] ?? 0)} ms apart`;
     });
 }

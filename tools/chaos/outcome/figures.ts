@@ -1,5 +1,6 @@
 import type { Endpoint } from '../endpoint.ts';
-import type { Answer, SentWebhook } from '../../harness/load.ts';
+import type { SentWebhook } from '../../harness/load.ts';
+import type { Answer } from '../../harness/post-as-provider.ts';
 import type { Fault } from '../row.ts';
 
 /** What the fault did to providers and endpoints, ms. */

@@ -1,6 +1,7 @@
 import type { Books } from './books.ts';
 import type { Figures } from './figures.ts';
-import type { Answer } from '../../harness/load.ts';
+import type { Load } from '../../harness/load.ts';
+import type { Answer } from '../../harness/post-as-provider.ts';
 import type { Evidence, Fault, Row } from '../row.ts';
 import type { Site } from '../site.ts';
 
@@ -73,7 +74,7 @@ function tooSlow(row: Row, figures: Figures, { timedOut }: Evidence): string[] {
 
 /** What the row's own conditions are about. */
 export function evidenceOf(
-  answers: readonly Answer[],
+  { answers, sentAgain }: Load,
   faults: readonly Fault[],
   site: Site,
   duplicates: number,
@@ -87,6 +88,7 @@ export function evidenceOf(
     timedOut: count('timed_out'),
     cut: [...site.endpoints.values()].reduce((sum, each) => sum + each.cut(), 0),
     duplicates,
+    sentAgain,
   };
 }
 

@@ -46,15 +46,23 @@ function addSpilled(ledger: Ledger, row: AuditRow): void {
   if (status !== 'failed') ledger.states.set(key, status);
 }
 
-/**
- * Deliveries that ended or are held for longer than a row takes, and the length of the outbox. Cheap, because it is polled.
- */
-export async function readProgress({ sql }: World): Promise<{ ended: number; outbox: number }> {
-  const { rows } = await sql.query<{ ended: number; outbox: number }>(
-    `select (select count(distinct delivery_id)::int from delivery_attempts where status in ('delivered', 'dead_lettered'))
-          + (select count(*)::int from held_deliveries h join endpoints e on e.id = h.endpoint_id
-             where h.reason = 'delay' or e.paused or not e.enabled) as ended,
+/** How far the deliveries are. Cheap, because it is polled. */
+export type Progress = {
+  /** Deliveries that ended or are held for longer than a row takes. */
+  ended: number;
+  /** Deliveries that are held until an endpoint takes them again. */
+  held: number;
+  outbox: number;
+};
+
+export async function readProgress({ sql }: World): Promise<Progress> {
+  const { rows } = await sql.query<{ finished: number; parked: number; held: number; outbox: number }>(
+    `select (select count(distinct delivery_id)::int from delivery_attempts where status in ('delivered', 'dead_lettered')) as finished,
+       (select count(*)::int from held_deliveries h join endpoints e on e.id = h.endpoint_id
+        where h.reason = 'delay' or e.paused or not e.enabled) as parked,
+       (select count(*)::int from held_deliveries) as held,
        (select count(*)::int from outbox) as outbox`,
   );
-  return rows[0] as { ended: number; outbox: number };
+  const { finished, parked, held, outbox } = rows[0] as (typeof rows)[number];
+  return { ended: finished + parked, held: held - parked, outbox };
 }

@@ -46,32 +46,16 @@ export async function readRemains(world: World): Promise<Remains> {
     spilled: [],
     places: new Map(),
   };
-  const addWaiting = (content: Buffer) => {
-    const decoded = decodeMessage(content);
-    if (decoded.kind === 'unreadable') remains.parked.push(decoded.reason);
-    else for (const key of keysOf(decoded.message.envelope)) remains.waiting.add(key);
-  };
   await withChannel(world.rabbitmqUrl, async (channel) => {
     for (const queue of queuesOfWork) {
       const contents = await readAll(channel, queue);
       if (contents.length > 0) remains.places.set(queue, contents.length);
-      for (const content of contents) addWaiting(content);
+      for (const content of contents) addWaiting(remains, content);
     }
-    for (const content of await readAll(channel, deadLetterQueue)) {
-      const parked = decodeParked(content);
-      const decoded = parked?.why.kind === 'delivery' ? decodeMessage(parked.content) : undefined;
-      if (decoded?.kind === 'message') {
-        for (const key of keysOf(decoded.message.envelope)) remains.deadLetters.add(key);
-      } else
-        remains.parked.push(parked ? `${parked.why.kind}: ${parked.why.reason}` : 'over the delivery limit');
-    }
+    for (const content of await readAll(channel, deadLetterQueue)) addDeadLetter(remains, content);
     const spilled = await readAll(channel, auditQueue);
     if (spilled.length > 0) remains.places.set(auditQueue, spilled.length);
-    for (const content of spilled) {
-      const decoded = decodeSpill(content);
-      if (decoded.kind === 'spill') remains.spilled.push(...decoded.rows);
-      else remains.parked.push(decoded.reason);
-    }
+    for (const content of spilled) addSpilled(remains, content);
   });
   for (const letter of await storedDeadLetters(world)) {
     const isUsedUp = letter.isUsedUp || remains.spilled.some((row) => isLastAttempt(row, letter.id));
@@ -80,11 +64,28 @@ export async function readRemains(world: World): Promise<Remains> {
   }
   const { rows } = await world.sql.query<{ message: Buffer }>('select message from outbox');
   if (rows.length > 0) remains.places.set('outbox', rows.length);
-  for (const { message } of rows) {
-    const parked = decodeParked(message);
-    if (!parked) addWaiting(message);
-  }
+  for (const { message } of rows) if (!decodeParked(message)) addWaiting(remains, message);
   return remains;
+}
+
+function addWaiting(remains: Remains, content: Buffer): void {
+  const decoded = decodeMessage(content);
+  if (decoded.kind === 'unreadable') remains.parked.push(decoded.reason);
+  else for (const key of keysOf(decoded.message.envelope)) remains.waiting.add(key);
+}
+
+function addDeadLetter(remains: Remains, content: Buffer): void {
+  const parked = decodeParked(content);
+  const decoded = parked?.why.kind === 'delivery' ? decodeMessage(parked.content) : undefined;
+  if (decoded?.kind === 'message') {
+    for (const key of keysOf(decoded.message.envelope)) remains.deadLetters.add(key);
+  } else remains.parked.push(parked ? `${parked.why.kind}: ${parked.why.reason}` : 'over the delivery limit');
+}
+
+function addSpilled(remains: Remains, content: Buffer): void {
+  const decoded = decodeSpill(content);
+  if (decoded.kind === 'spill') remains.spilled.push(...decoded.rows);
+  else remains.parked.push(decoded.reason);
 }
 
 type StoredDeadLetter = { id: string; kind: string; reason: string; key: string | null; isUsedUp: boolean };

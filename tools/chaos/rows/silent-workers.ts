@@ -6,10 +6,13 @@ import { hitBoth, type Row, type Stage } from '../row.ts';
 import type { Site } from '../site.ts';
 
 const alarmMs = 6_000;
-const silentMs = 60_000;
+/** The frozen worker also loses its connections to the broker, whose heartbeats take longer. */
+const frozenMs = 60_000;
+const cutOffMs = 30_000;
 const othersDrainWithinMs = 20_000;
 
 type Silence = {
+  forMs: number;
   begin: (worker: AppProcess, proxy: TcpProxy) => void;
   end: (worker: AppProcess, proxy: TcpProxy) => void;
 };
@@ -30,7 +33,7 @@ function silentWorkerRow(row: Pick<Row, 'name' | 'fault' | 'duplicatesBecause'>,
       const proxy = site.workerProxies[drain.index]!;
       await stage.fault(`${worker.name} falls silent while it drains the outbox`, async () => {
         const since = new Date();
-        const endsAt = performance.now() + silentMs;
+        const endsAt = performance.now() + silence.forMs;
         silence.begin(worker, proxy);
         await drain.resume();
         try {
@@ -95,18 +98,22 @@ export const silentWorkers: readonly Row[] = [
   silentWorkerRow(
     {
       name: 'worker-frozen',
-      fault: `a worker is frozen (\`SIGSTOP\`) for ${silentMs / 1_000} s while it drains the outbox`,
+      fault: `a worker is frozen (\`SIGSTOP\`) for ${frozenMs / 1_000} s while it drains the outbox`,
       duplicatesBecause: 'the broker gave the messages of the frozen worker to another one',
     },
-    { begin: (worker) => worker.signal('SIGSTOP'), end: (worker) => worker.signal('SIGCONT') },
+    {
+      forMs: frozenMs,
+      begin: (worker) => worker.signal('SIGSTOP'),
+      end: (worker) => worker.signal('SIGCONT'),
+    },
   ),
   silentWorkerRow(
     {
       name: 'worker-cut-off',
-      fault: `a worker is cut off from Postgres for ${silentMs / 1_000} s while it drains the outbox`,
+      fault: `a worker is cut off from Postgres for ${cutOffMs / 1_000} s while it drains the outbox`,
       duplicatesBecause:
         'the worker that was cut off had published rows of the outbox that another one published again',
     },
-    { begin: (_, proxy) => proxy.blackHole(), end: (_, proxy) => proxy.release() },
+    { forMs: cutOffMs, begin: (_, proxy) => proxy.blackHole(), end: (_, proxy) => proxy.release() },
   ),
 ];

@@ -46,33 +46,11 @@ export async function startPrivateServers<Name extends ServiceName>(
   names: readonly Name[],
   options: PrivateServicesOptions,
 ): Promise<Pick<PrivateServers, Name>> {
-  const { dir, durable, say } = options;
+  const { dir, say } = options;
   const missing = missingPackages(names);
   if (missing.length > 0) await installPackages(missing, say);
   mkdirSync(dir, { recursive: true });
-  const ports = await keptPorts(join(dir, 'ports.json'), names, say);
-  const launchers: { [Each in ServiceName]: () => Promise<PrivateServers[Each]> } = {
-    postgres: () =>
-      startPrivatePostgres({
-        dir: join(dir, 'postgres'),
-        port: ports.postgres,
-        durable,
-        ...(options.postgresSettings && { settings: options.postgresSettings }),
-      }),
-    redis: () => {
-      const data = join(dir, 'redis');
-      mkdirSync(data, { recursive: true });
-      const password = keptSecret(join(data, 'password'));
-      return startPrivateRedis({ dir: data, port: ports.redis, durable, password });
-    },
-    rabbitmq: () =>
-      startPrivateRabbitmq({
-        dir: join(dir, 'rabbitmq'),
-        ports: ports.rabbitmq,
-        ...(options.management !== undefined && { management: options.management }),
-        ...(options.rabbitmqSettings && { settings: options.rabbitmqSettings }),
-      }),
-  };
+  const launchers = launchersOf(options, await keptPorts(join(dir, 'ports.json'), names, say));
   const started = await Promise.allSettled(names.map((name) => launchers[name]()));
   const failed = started.find((outcome) => outcome.status === 'rejected');
   if (failed) {
@@ -86,6 +64,34 @@ export async function startPrivateServers<Name extends ServiceName>(
     (started[index] as PromiseFulfilledResult<unknown>).value,
   ]);
   return Object.fromEntries(servers) as Pick<PrivateServers, Name>;
+}
+
+function launchersOf(
+  { dir, durable, postgresSettings, rabbitmqSettings, management }: PrivateServicesOptions,
+  ports: Ports,
+): { [Each in ServiceName]: () => Promise<PrivateServers[Each]> } {
+  return {
+    postgres: () =>
+      startPrivatePostgres({
+        dir: join(dir, 'postgres'),
+        port: ports.postgres,
+        durable,
+        ...(postgresSettings && { settings: postgresSettings }),
+      }),
+    redis: () => {
+      const data = join(dir, 'redis');
+      mkdirSync(data, { recursive: true });
+      const password = keptSecret(join(data, 'password'));
+      return startPrivateRedis({ dir: data, port: ports.redis, durable, password });
+    },
+    rabbitmq: () =>
+      startPrivateRabbitmq({
+        dir: join(dir, 'rabbitmq'),
+        ports: ports.rabbitmq,
+        ...(management !== undefined && { management }),
+        ...(rabbitmqSettings && { settings: rabbitmqSettings }),
+      }),
+  };
 }
 
 /** All three. */

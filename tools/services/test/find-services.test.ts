@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 describe('finding services', () => {
-  test('takes the URLs of the environment as they are and starts nothing', async () => {
+  test('URLs in the environment are used as they are, and no server is started', async () => {
     const found = await find(given);
     expect(found.urls).toEqual({ ...given, MIGRATION_DATABASE_URL: given.DATABASE_URL });
     expect(said).toEqual(
@@ -41,13 +41,13 @@ describe('finding services', () => {
     );
   });
 
-  test('refuses empty variables, all at once, instead of the next possibility', async () => {
+  test('empty variables are refused, all in one error, and no other server is looked for', async () => {
     await expect(find({ ...given, DATABASE_URL: '', REDIS_URL: ' ' })).rejects.toThrow(
       /DATABASE_URL, REDIS_URL: empty/,
     );
   });
 
-  test('takes a local server before it asks for Docker', async () => {
+  test('a local server is preferred to Docker', async () => {
     const { RABBITMQ_URL, DATABASE_URL } = given;
     const redis = async () => ({ kind: 'usable', url: 'redis://127.0.0.1:6379' }) as const;
     const found = await find({ RABBITMQ_URL, DATABASE_URL }, { redis });
@@ -55,7 +55,7 @@ describe('finding services', () => {
     expect(said.join('\n')).toContain('redis: the local server on its default port');
   });
 
-  test('says why a local server was passed over, starts containers instead, and stops them again', async () => {
+  test('where a local server cannot be used the reason is reported, and containers run until they are stopped', async () => {
     const log = pretendDocker('case "$*" in *"ps -q"*) echo c0ffee;; inspect*) echo healthy;; esac; exit 0');
     const { RABBITMQ_URL, DATABASE_URL } = given;
     const redis = async () => ({ kind: 'passed_over', reason: 'another server has the port' }) as const;
@@ -72,7 +72,7 @@ describe('finding services', () => {
     expect(readFileSync(log, 'utf8')).toMatch(/stop redis\n$/);
   });
 
-  test('stops containers that do not come up, says why, and starts a private server', async () => {
+  test('containers that do not come up are stopped with their reason, and a private server is started', async () => {
     const log = pretendDocker('case "$*" in *"up -d"*) echo "no such image"; exit 1;; esac; exit 0');
     const { RABBITMQ_URL, DATABASE_URL } = given;
 
@@ -88,7 +88,7 @@ describe('finding services', () => {
     expect(await isFree(port)).toBe(true);
   });
 
-  test('gives the apps of a private Postgres a role apart from the owner, the same one every time', async () => {
+  test('the apps get a role of their own in a private Postgres, the same at every start', async () => {
     const { RABBITMQ_URL, REDIS_URL } = given;
     const first = await find({ RABBITMQ_URL, REDIS_URL });
     const [owner, app] = [new URL(first.urls.MIGRATION_DATABASE_URL), new URL(first.urls.DATABASE_URL)];
@@ -106,7 +106,7 @@ describe('finding services', () => {
 });
 
 describe('a local server', () => {
-  test('that has no login which may create databases is passed over, with the variable to set', async () => {
+  test('a local Postgres without a login that may create databases is not used, and the report names the variable to set', async () => {
     const servers = await startPrivateServers(['postgres', 'redis'], { dir, durable: false, say: () => {} });
     undo.push(() => discardServers(servers));
     const { postgres, redis } = servers;
@@ -121,7 +121,7 @@ describe('a local server', () => {
     expect(await findLocalServer.redis(redis.port)).toEqual({ kind: 'absent' });
   });
 
-  test('of Postgres is used when the login "postgres" may create databases', async () => {
+  test('a local Postgres is used when its login "postgres" may create databases', async () => {
     const servers = await startPrivateServers(['postgres'], { dir, durable: false, say: () => {} });
     undo.push(() => discardServers(servers));
     const client = new pg.Client({ connectionString: servers.postgres.url });

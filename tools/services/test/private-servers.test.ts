@@ -47,7 +47,7 @@ describe('private servers', () => {
     expect(await inPostgres(servers.postgres.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
-  test('no process of a killed Postgres lives on: a backend would keep the server from starting again', async () => {
+  test('no backend of a killed Postgres survives, which would keep the server from starting again', async () => {
     const client = new pg.Client({ connectionString: servers.postgres.url });
     client.on('error', () => {});
     await client.connect();
@@ -98,7 +98,7 @@ describe('private servers', () => {
     await client.end();
   });
 
-  test('all of their ports are on loopback', () => {
+  test('private servers listen on loopback alone', () => {
     const pids = processesOf(dir).map((line) => line.split(' ')[0] ?? '');
     const addresses = listeningAddresses([...pids, String(servers.redis.pid())]);
     expect(addresses.length).toBeGreaterThanOrEqual(6);
@@ -106,7 +106,7 @@ describe('private servers', () => {
     expect(addresses.filter((address) => !loopback.includes(address))).toEqual([]);
   });
 
-  test('the files with their passwords are for their owner alone', () => {
+  test('files with the passwords of private servers are readable by their owner alone', () => {
     const files = ['rabbitmq/rabbitmq.conf', 'rabbitmq/password', 'postgres/password', 'redis/redis.conf'];
     for (const file of files) expect(statSync(join(dir, file)).mode & 0o077).toBe(0);
   });
@@ -138,7 +138,7 @@ describe('private servers', () => {
   });
 
   // The last one: it ends them.
-  test('no process of theirs runs after they are stopped', async () => {
+  test('no process of a private server runs after it is stopped', async () => {
     const { postgres, redis, rabbitmq } = servers;
     await servers.stop();
     await waitFor('all to end', () => processesOf(dir).length === 0);
@@ -153,7 +153,7 @@ describe('a private server', () => {
     undo = [];
   });
 
-  test('that cannot start reports its log, and none of its processes stays', async () => {
+  test('a private server that cannot start reports its log and leaves no process', async () => {
     const dir = newFolder();
     const starting = startPrivateServers(['redis', 'rabbitmq'], {
       dir,
@@ -165,7 +165,7 @@ describe('a private server', () => {
     await waitFor('all to end', () => processesOf(dir).length === 0);
   });
 
-  test('moves to another port when its own is taken, reports it, and keeps its data', async () => {
+  test('a private server whose port is taken moves to another, reports it, and keeps its data', async () => {
     const options = { dir: newFolder(), durable: true, say: () => {} };
     const before = await startPrivateServers(['redis'], options);
     await askRedis(before.redis.url, 'SET kept 42');
@@ -182,7 +182,7 @@ describe('a private server', () => {
     expect(await askRedis(after.redis.url, 'GET kept')).toContain('42');
   });
 
-  test('of Postgres asks for a password also when its data comes from a version that asked for none', async () => {
+  test('a private Postgres asks for a password also where its data is from a version that asked for none', async () => {
     const folder = newFolder();
     const options = { dir: folder, durable: false, say: () => {} };
     const before = await startPrivateServers(['postgres'], options);
@@ -197,7 +197,7 @@ describe('a private server', () => {
     expect(await inPostgres(after.postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('has the same address after a restart of everything', async () => {
+  test('a private server has the same address after a restart of all servers', async () => {
     const options = { dir: newFolder(), durable: true, say: () => {} };
     const before = await startPrivateServers(['redis'], options);
     await before.redis.stop();

@@ -21,7 +21,7 @@ describe('with HQRELAY_SERVERS_DIR', () => {
     removeThrowAwayFolder(folder);
   });
 
-  test('private servers run the programs of that folder', async () => {
+  test('private servers run the programs of HQRELAY_SERVERS_DIR', async () => {
     const log = join(folder, 'calls');
     const program = join(folder, 'redis-server');
     writeFileSync(program, `#!/bin/sh\necho called >> ${log}\nexec /usr/bin/redis-server "$@"\n`);
@@ -32,12 +32,15 @@ describe('with HQRELAY_SERVERS_DIR', () => {
     expect(readFileSync(log, 'utf8')).toBe('called\n');
   });
 
-  test('a program that the folder lacks is an error that names both, and the system’s own is not used', async () => {
+  test('a program that HQRELAY_SERVERS_DIR lacks is an error that names both, and the system’s own is not used', async () => {
     await expect(startRedis()).rejects.toThrow(`HQRELAY_SERVERS_DIR is ${folder}, which has no redis-server`);
   });
 
-  test.each(['', '/no/such/folder'])('the value "%s" is an error that names the variable', async (value) => {
-    process.env['HQRELAY_SERVERS_DIR'] = value;
-    await expect(startRedis()).rejects.toThrow(`HQRELAY_SERVERS_DIR is "${value}", which is not a folder`);
-  });
+  test.each(['', '/no/such/folder'])(
+    'HQRELAY_SERVERS_DIR="%s" is an error that names the variable',
+    async (value) => {
+      process.env['HQRELAY_SERVERS_DIR'] = value;
+      await expect(startRedis()).rejects.toThrow(`HQRELAY_SERVERS_DIR is "${value}", which is not a folder`);
+    },
+  );
 });

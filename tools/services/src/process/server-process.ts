@@ -137,7 +137,7 @@ export class ServerProcess {
     const all = [this.#serverPid(), ...this.signalGroup('SIGSTOP')];
     const giveUpAt = performance.now() + 1_000;
     while (!all.every(isStopped) && performance.now() < giveUpAt) {
-      // Busy: if this process went on now, the server could still answer it.
+      // Busy: a caller that continued now could still get an answer.
     }
   }
 

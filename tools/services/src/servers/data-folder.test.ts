@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(parent, { recursive: true }));
 
-test.runIf(runsAsRoot())('a server whose user can come along the path has its data there', () => {
+test.runIf(runsAsRoot())('a server whose user can enter the path has its data there', () => {
   chmodSync(parent, 0o711);
   const path = join(parent, 'data');
   dataFolderFor(path, 'nobody');
@@ -20,7 +20,7 @@ test.runIf(runsAsRoot())('a server whose user can come along the path has its da
 });
 
 test.runIf(runsAsRoot())(
-  'where its user cannot, the data lies elsewhere, is linked, and goes with the link',
+  'a server whose user cannot enter the path has its data in another folder, which is removed with the link to it',
   () => {
     chmodSync(parent, 0o700);
     const path = join(parent, 'data');

@@ -22,7 +22,7 @@ const user = 'hqrelay_owner';
 
 /** Postgres on 127.0.0.1, its data in `dir`. The URL is the owner's. */
 export async function startPrivatePostgres(options: PrivatePostgresOptions): Promise<RunningServer> {
-  const { port, durable } = options;
+  const { port } = options;
   const binaries = findPostgresBinaries();
   if (!binaries) throw new Error('Postgres is not installed');
   const asUser = runsAsRoot() ? 'postgres' : undefined;
@@ -31,34 +31,11 @@ export async function startPrivatePostgres(options: PrivatePostgresOptions): Pro
   // Not by way of a link in a folder that the server's user may not enter.
   const dir = realpathSync(options.dir);
   const data = join(dir, 'data');
-  const run = (program: string, args: readonly string[], input = '') => {
+  const password = initialize({ ...options, dir }, data, (program, args, input = '') => {
     const [command = '', ...rest] = [...setprivPrefix('SIGTERM', asUser), join(binaries, program), ...args];
     execFileSync(command, rest, { input, stdio: ['pipe', 'ignore', 'pipe'], cwd: '/' });
-  };
-  if (!existsSync(join(data, 'PG_VERSION'))) {
-    const encoding = ['-E', 'UTF8', '--locale=C.UTF-8'];
-    run('initdb', ['-D', data, '-U', user, '-A', 'trust', ...encoding, ...(durable ? [] : ['--no-sync'])]);
-  }
-  const password = keptPassword(join(dir, 'password'), (made) => {
-    const fsync = durable ? 'on' : 'off';
-    run(
-      'postgres',
-      ['--single', '-D', data, '-c', `fsync=${fsync}`, 'postgres'],
-      `alter role ${user} password '${made}'`,
-    );
   });
-  const hbaFile = join(dir, 'pg_hba.conf');
-  writeFileSync(hbaFile, 'local all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n');
-  const settings = [
-    `port=${port}`,
-    'listen_addresses=127.0.0.1',
-    `unix_socket_directories=${data}`,
-    `hba_file=${hbaFile}`,
-    'max_connections=200',
-    'logging_collector=off',
-    ...(durable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']),
-    ...(options.settings ?? []),
-  ];
+  const settings = settingsOf({ ...options, dir }, data);
   const url = `postgres://${user}:${password}@127.0.0.1:${port}/postgres`;
   return runServer({ url, port }, async () => {
     const server = new ServerProcess({
@@ -74,6 +51,38 @@ export async function startPrivatePostgres(options: PrivatePostgresOptions): Pro
     await server.waitUntil(() => answers(url), 30_000);
     return server;
   });
+}
+
+/** Makes the data folder and the owner's password where they are missing. Returns the password. */
+function initialize(
+  { dir, durable }: PrivatePostgresOptions,
+  data: string,
+  run: (program: string, args: readonly string[], input?: string) => void,
+): string {
+  if (!existsSync(join(data, 'PG_VERSION'))) {
+    const encoding = ['-E', 'UTF8', '--locale=C.UTF-8'];
+    run('initdb', ['-D', data, '-U', user, '-A', 'trust', ...encoding, ...(durable ? [] : ['--no-sync'])]);
+  }
+  return keptPassword(join(dir, 'password'), (made) => {
+    const fsync = durable ? 'on' : 'off';
+    const args = ['--single', '-D', data, '-c', `fsync=${fsync}`, 'postgres'];
+    run('postgres', args, `alter role ${user} password '${made}'`);
+  });
+}
+
+function settingsOf({ dir, port, durable, settings = [] }: PrivatePostgresOptions, data: string): string[] {
+  const hbaFile = join(dir, 'pg_hba.conf');
+  writeFileSync(hbaFile, 'local all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n');
+  return [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    `unix_socket_directories=${data}`,
+    `hba_file=${hbaFile}`,
+    'max_connections=200',
+    'logging_collector=off',
+    ...(durable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']),
+    ...settings,
+  ];
 }
 
 /** The password in the file, or a new one that `set` gave to the server: also where the data is older than the file. */

@@ -7,7 +7,7 @@ import { listens } from '../listens.ts';
 import { keptSecret } from './kept-secret.ts';
 import { findProgram } from '../programs.ts';
 import { runServer, type RunningServer } from '../running-server.ts';
-import { ServerProcess } from '../process/server-process.ts';
+import { ServerProcess, type ServerCommand } from '../process/server-process.ts';
 
 export type PrivateRabbitmqOptions = {
   dir: string;
@@ -33,35 +33,69 @@ const nodeName = 'hqrelay@localhost';
  * RabbitMQ on 127.0.0.1, with a port mapper (epmd) of its own that ends with it, so that brokers run side by side and
  * none stays behind. Started by its own script, because Debian's wrapper insists on the system's folders.
  */
-export async function startPrivateRabbitmq({
-  dir,
-  ports,
-  management = true,
-  settings = [],
-}: PrivateRabbitmqOptions): Promise<RunningRabbitmq> {
+export async function startPrivateRabbitmq(options: PrivateRabbitmqOptions): Promise<RunningRabbitmq> {
+  const { dir, ports } = options;
   const command = findRabbitmqServer();
   if (!command) throw new Error('RabbitMQ is not installed');
   for (const name of ['mnesia', 'log', 'home']) mkdirSync(join(dir, name), { recursive: true });
   const password = keptSecret(join(dir, 'password'));
-  writeFileSync(
-    join(dir, 'rabbitmq.conf'),
-    [
-      `listeners.tcp.1 = 127.0.0.1:${ports.amqp}`,
-      ...(management ? [`management.tcp.port = ${ports.management}`, 'management.tcp.ip = 127.0.0.1'] : []),
-      `default_user = ${user}`,
-      `default_pass = ${password}`,
-      'disk_free_limit.absolute = 50MB',
-      'log.console = true',
-      'log.console.level = warning',
-      'log.file = false',
-      ...settings,
-      '',
-    ].join('\n'),
-    { mode: 0o600 },
-  );
-  chmodSync(join(dir, 'rabbitmq.conf'), 0o600);
+  writeSettings(options, password);
+  const env = environmentOf(options);
+  const epmd = new PortMapper(command, ports.epmd, { env, logFile: join(dir, 'epmd.log') });
+  const server = await runServer(
+    { url: `amqp://${user}:${password}@127.0.0.1:${ports.amqp}`, port: ports.amqp },
+    async () => {
+      await epmd.start();
+      return startBroker(command, options, env);
+    },
+  ).catch(async (error: unknown) => {
+    await epmd.stop();
+    throw error;
+  });
+  return {
+    ...server,
+    stop: async () => {
+      await server.stop();
+      await epmd.stop();
+    },
+    discard: async () => {
+      await server.kill();
+      await epmd.stop();
+    },
+    managementUrl: `http://${user}:${password}@127.0.0.1:${ports.management}`,
+    rabbitmqctl: async (...args) => {
+      await promisify(execFile)(join(dirname(command), 'rabbitmqctl'), ['-n', nodeName, ...args], {
+        // The cookie that the node accepts is in its home folder.
+        env: { ...env, RABBITMQ_CONF_ENV_FILE: join(dir, 'none.conf') },
+      });
+    },
+  };
+}
+
+function writeSettings(
+  { dir, ports, management = true, settings = [] }: PrivateRabbitmqOptions,
+  password: string,
+): void {
+  const lines = [
+    `listeners.tcp.1 = 127.0.0.1:${ports.amqp}`,
+    ...(management ? [`management.tcp.port = ${ports.management}`, 'management.tcp.ip = 127.0.0.1'] : []),
+    `default_user = ${user}`,
+    `default_pass = ${password}`,
+    'disk_free_limit.absolute = 50MB',
+    'log.console = true',
+    'log.console.level = warning',
+    'log.file = false',
+    ...settings,
+    '',
+  ];
+  const file = join(dir, 'rabbitmq.conf');
+  writeFileSync(file, lines.join('\n'), { mode: 0o600 });
+  chmodSync(file, 0o600);
   writeFileSync(join(dir, 'enabled_plugins'), management ? '[rabbitmq_management].\n' : '[].\n');
-  const env = {
+}
+
+function environmentOf({ dir, ports }: PrivateRabbitmqOptions): Record<string, string | undefined> {
+  return {
     ...process.env,
     HOME: join(dir, 'home'),
     ERL_EPMD_PORT: String(ports.epmd),
@@ -73,67 +107,64 @@ export async function startPrivateRabbitmq({
     RABBITMQ_CONFIG_FILE: join(dir, 'rabbitmq.conf'),
     RABBITMQ_ADVANCED_CONFIG_FILE: join(dir, 'advanced.config'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(dir, 'enabled_plugins'),
-    RABBITMQ_PID_FILE: join(dir, 'rabbitmq.pid'),
+    RABBITMQ_PID_FILE: pidFileIn(dir),
     ERL_CRASH_DUMP: join(dir, 'erl_crash.dump'),
     // A client of the distribution port can run code, so the port is for this machine alone. Schedulers that spin while
     // they wait would take the cores from the other processes.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
       '-kernel inet_dist_use_interface {127,0,0,1} +sbwt none +sbwtdcpu none +sbwtdio none',
   };
-  let epmd: ServerProcess | undefined;
-  const stopEpmd = async () => {
-    await epmd?.stop();
-    epmd = undefined;
-  };
-  const server = await runServer(
-    { url: `amqp://${user}:${password}@127.0.0.1:${ports.amqp}`, port: ports.amqp },
-    async () => {
-      if (!epmd?.isRunning) {
-        epmd = new ServerProcess({
-          name: 'epmd',
-          command: findEpmd(command),
-          args: ['-port', String(ports.epmd)],
-          env,
-          logFile: join(dir, 'epmd.log'),
-          stopSignal: 'SIGTERM',
-        });
-        // A broker that finds no port mapper starts one that outlives it.
-        await epmd.waitUntil(() => listens(ports.epmd), 10_000);
-      }
-      const broker = new ServerProcess({
-        name: 'RabbitMQ',
-        command,
-        args: [],
-        env,
-        logFile: join(dir, 'rabbitmq.log'),
-        stopSignal: 'SIGTERM',
-        pidFile: join(dir, 'rabbitmq.pid'),
-      });
-      await broker.waitUntil(() => greetsAmqp(ports.amqp), 60_000);
-      return broker;
-    },
-  ).catch(async (error: unknown) => {
-    await stopEpmd();
-    throw error;
+}
+
+const pidFileIn = (dir: string): string => join(dir, 'rabbitmq.pid');
+
+async function startBroker(
+  command: string,
+  { dir, ports }: PrivateRabbitmqOptions,
+  env: Record<string, string | undefined>,
+): Promise<ServerProcess> {
+  const broker = new ServerProcess({
+    name: 'RabbitMQ',
+    command,
+    args: [],
+    env,
+    logFile: join(dir, 'rabbitmq.log'),
+    stopSignal: 'SIGTERM',
+    pidFile: pidFileIn(dir),
   });
-  return {
-    ...server,
-    stop: async () => {
-      await server.stop();
-      await stopEpmd();
-    },
-    discard: async () => {
-      await server.kill();
-      await stopEpmd();
-    },
-    managementUrl: `http://${user}:${password}@127.0.0.1:${ports.management}`,
-    rabbitmqctl: async (...args) => {
-      await promisify(execFile)(join(dirname(command), 'rabbitmqctl'), ['-n', nodeName, ...args], {
-        // The cookie that the node accepts is in its home folder.
-        env: { ...env, RABBITMQ_CONF_ENV_FILE: join(dir, 'none.conf') },
-      });
-    },
-  };
+  await broker.waitUntil(() => greetsAmqp(ports.amqp), 60_000);
+  return broker;
+}
+
+/** Erlang's epmd. A broker that finds none starts one that outlives it. */
+class PortMapper {
+  readonly #command: ServerCommand;
+  readonly #port: number;
+  #process: ServerProcess | undefined;
+
+  constructor(rabbitmqServer: string, port: number, options: Pick<ServerCommand, 'env' | 'logFile'>) {
+    this.#port = port;
+    const args = ['-port', String(port)];
+    this.#command = {
+      name: 'epmd',
+      command: findEpmd(rabbitmqServer),
+      args,
+      stopSignal: 'SIGTERM',
+      ...options,
+    };
+  }
+
+  /** Resolves when it answers, at once where it runs. */
+  async start(): Promise<void> {
+    if (this.#process?.isRunning) return;
+    this.#process = new ServerProcess(this.#command);
+    await this.#process.waitUntil(() => listens(this.#port), 10_000);
+  }
+
+  async stop(): Promise<void> {
+    await this.#process?.stop();
+    this.#process = undefined;
+  }
 }
 
 /** Beside RabbitMQ's own programs where there is one, or else on the PATH. */

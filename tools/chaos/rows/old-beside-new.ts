@@ -1,0 +1,40 @@
+import type { Fleet } from '../../harness/fleet.ts';
+import type { Row } from '../row.ts';
+
+const besideMs = 5_000;
+
+/** A rolling upgrade: the version before serves while the tables change, then beside this one, then no longer. */
+export const oldBesideNew: Row = {
+  name: 'old-beside-new',
+  fault:
+    'under the version before, `migrate` of this one runs; receivers and workers of this version start beside the old ones, which get SIGTERM 5 s later',
+  startsPrevious: true,
+  perSecond: 100,
+  // Four more processes start, and compile their code.
+  p99MsMax: 1_000,
+  withinMs: 90_000,
+  hit: ({ faults }) => {
+    const requests = faults.reduce((sum, fault) => sum + fault.requestsInFlight, 0);
+    return faults.length === 3 && requests > 0 ? `${requests} requests were in flight` : undefined;
+  },
+  check: ({ reset, refused, cut }) => [
+    ...(reset + refused > 0 ? [`${reset} requests were reset and ${refused} refused`] : []),
+    ...(cut > 0 ? [`${cut} deliveries were cut`] : []),
+  ],
+  run: async (site, stage) => {
+    const { load } = stage;
+    await stage.fault('`migrate` runs', () => site.migrate());
+    await stage.wait(1_000);
+    let receivers: Fleet['receivers'] = [];
+    await stage.fault('apps of this version start beside the old ones', async () => {
+      ({ receivers } = await site.startBeside());
+      load.useReceivers([...site.receivers, ...receivers]);
+      await stage.wait(besideMs);
+    });
+    await stage.fault('the old apps get SIGTERM', async () => {
+      // As a balancer does before a deploy.
+      load.useReceivers(receivers);
+      await Promise.all([...site.receivers, ...site.workers].map((app) => app.end()));
+    });
+  },
+};

@@ -1,0 +1,29 @@
+import type { HowToAnswer } from './endpoint.ts';
+
+export type EndpointName = 'alone' | 'plain' | 'flaky' | 'slow' | 'open' | 'paused';
+
+/** An endpoint to be, with its retry schedule. */
+export type Target = { name: EndpointName; how: HowToAnswer; retry: string };
+
+/** The endpoints of each project. `everyEnd`: some deliveries use up their schedule, and some are held. */
+export function targetsOf(everyEnd: boolean): Target[][] {
+  const target = (name: EndpointName, how = always200(15), retry = '1s,2s,4s,8s') => ({ name, how, retry });
+  return [
+    [target('alone')],
+    [target('plain'), target('flaky', flaky(everyEnd), everyEnd ? '1s,2s' : '1s,1s')],
+    [target('slow', always200(80))],
+    ...(everyEnd ? [[target('open'), target('paused')]] : []),
+  ];
+}
+
+/** Fails one first attempt in sixteen, and with `mayDie` every attempt of one webhook in sixty-four. */
+const flaky =
+  (mayDie: boolean): HowToAnswer =>
+  (webhookId, attemptNum) => {
+    if (mayDie && /[0-3]f$/.test(webhookId)) return { statusCode: 500, delayMs: 5 };
+    return { statusCode: webhookId.endsWith('0') && attemptNum === 1 ? 503 : 200, delayMs: 5 };
+  };
+
+const always200 =
+  (delayMs: number): HowToAnswer =>
+  () => ({ statusCode: 200, delayMs });
