@@ -11,7 +11,6 @@ export type AppDeps = ReceiveDeps & {
   trustProxy: boolean | number | string[];
   /** Whether metrics and readiness have a port of their own. */
   adminApart: boolean;
-  logger: Logger;
 };
 
 /** The public side. */

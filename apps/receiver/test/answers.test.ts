@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('a signed webhook', () => {
-  it('is answered 202 with its id, and has its row and its payload by then', async () => {
+  it('is answered 202 with its id after its row and its payload are stored', async () => {
     const project = await seedProject(world);
     const answer = await postWebhook(world.url, project, { webhookId: 'evt_1' });
 
@@ -33,7 +33,7 @@ describe('a signed webhook', () => {
     expect((await world.payloadOf(rows[0]!.id))?.payload.toString()).toBe('{"event":"payment.captured"}');
   });
 
-  it('is answered the same again when it comes again, and its row points at the first', async () => {
+  it('that is sent again gets the same answer, and its row names the first', async () => {
     const project = await seedProject(world);
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1' });
     const again = await postWebhook(world.url, project, { webhookId: 'evt_1' });
@@ -48,7 +48,7 @@ describe('a signed webhook', () => {
     expect(await world.payloadOf(duplicate!.id)).toBeUndefined();
   });
 
-  it('with the id of another project’s webhook is a webhook of its own', async () => {
+  it('with the id of another project’s webhook is another webhook', async () => {
     const [one, other] = await Promise.all([seedProject(world), seedProject(world)]);
     const first = await postWebhook(world.url, one, { webhookId: 'evt_1' });
     const second = await postWebhook(world.url, other, { webhookId: 'evt_1' });
@@ -56,7 +56,7 @@ describe('a signed webhook', () => {
     expect(second.body.id).not.toBe(first.body.id);
   });
 
-  it('with a known id and another body is a conflict, whose bytes are kept', async () => {
+  it('with a known id and another body is a conflict, and its bytes are stored', async () => {
     const project = await seedProject(world);
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body: '{"amount":1}' });
     const other = await postWebhook(world.url, project, {
@@ -77,7 +77,7 @@ describe('a signed webhook', () => {
     expect(replayed.text).toBe(first.text);
   });
 
-  it('with a known id and another body is a duplicate where the project says so', async () => {
+  it('with a known id and another body is a duplicate in a project with on_conflict duplicate', async () => {
     const project = await seedProject(world, { onConflict: 'duplicate' });
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body: '{"amount":1}' });
     const other = await postWebhook(world.url, project, { webhookId: 'evt_1', body: '{"amount":1.0}' });
@@ -109,7 +109,7 @@ describe('a signed webhook', () => {
     expect(json.statusCode).toBe(400);
   });
 
-  it('an accepted webhook raises the times its project was last heard and its secret last verified', async () => {
+  it('raises last_received_at of its project and last_verified_at of its secret', async () => {
     const project = await seedProject(world);
     const sentAt = Date.now();
     await postWebhook(world.url, project);
@@ -124,7 +124,7 @@ describe('a signed webhook', () => {
 });
 
 describe('a webhook whose sender is not verified', () => {
-  it('gets the very same answer whatever is wrong: the signature, or that there is no such project', async () => {
+  it('gets the same answer for a wrong signature as for an unknown project', async () => {
     const [project, timestamped, disabled] = await Promise.all([
       seedProject(world),
       seedProject(world, { requireTimestamp: true }),
@@ -177,7 +177,7 @@ describe('a webhook whose sender is not verified', () => {
     expect((await postWebhook(world.url, project, { webhookId: 'evt_1' })).statusCode).toBe(202);
   });
 
-  it('leaves rows without a payload, and only so many of them', async () => {
+  it('leaves a bounded number of rows, without a payload', async () => {
     const project = await seedProject(world);
     const startedAt = performance.now();
     for (let i = 0; i < 10; i += 1) {

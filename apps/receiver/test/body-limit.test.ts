@@ -24,7 +24,7 @@ describe('a body over the limit', () => {
     expect(await world.payloadOf(row!.id)).toBeUndefined();
   });
 
-  it('is refused when it comes in chunks and nothing was declared', async () => {
+  it('is refused when it is sent in chunks without a declared length', async () => {
     const project = await seedProject(world);
     expectTooLarge(await sendRaw(world.webhooksUrl(project.id), { body: chunksOf64KiB(2) }));
   });
@@ -32,7 +32,7 @@ describe('a body over the limit', () => {
   it.each([
     ['declared', ['Content-Length', String(128 * 65_536)]],
     ['in chunks', []],
-  ])('still gets its answer while megabytes are being sent (%s)', async (_name, headers) => {
+  ])('gets its answer although its sender is still sending megabytes (%s)', async (_name, headers) => {
     const project = await seedProject(world);
     const answers = await Promise.all(
       Array.from({ length: 5 }, () =>
@@ -42,7 +42,7 @@ describe('a body over the limit', () => {
     for (const answer of answers) expectTooLarge(answer);
   });
 
-  it('has its connection closed soon, though its sender neither goes on nor away', async () => {
+  it('has its connection closed soon, although its sender neither sends more nor closes it', async () => {
     const project = await seedProject(world);
     const socket = open(project.id, { 'Content-Length': String(bodyBytesMax + 1) });
     let received = '';
@@ -55,7 +55,7 @@ describe('a body over the limit', () => {
   });
 });
 
-it('a body of exactly the limit is accepted, declared or in chunks', async () => {
+it('a body of exactly the limit is accepted, with a declared length or in chunks', async () => {
   const project = await seedProject(world);
   const body = Buffer.alloc(bodyBytesMax, 0x61);
   const headers = Object.entries(signAsProvider(project, body)).flat();
@@ -65,7 +65,7 @@ it('a body of exactly the limit is accepted, declared or in chunks', async () =>
   }
 });
 
-it('a sender that goes away in the middle of a body leaves nothing behind', async () => {
+it('a sender that closes the connection within a body leaves no row and no key', async () => {
   const project = await seedProject(world);
   const body = Buffer.from('{"event":"payment.captured"}');
   const socket = open(project.id, { 'Content-Length': '5000', ...signAsProvider(project, body) });

@@ -22,13 +22,13 @@ describe('every answer carries a correlation id', () => {
     ['a body over the limit', 413, 'POST', webhooks, Buffer.alloc(2_000)],
     ['another method', 405, 'PUT', webhooks],
     ['an unknown path', 404, 'GET', '/v2'],
-    ['an unknown path that is posted to', 404, 'POST', '/', Buffer.from('{}')],
+    ['a POST to an unknown path', 404, 'POST', '/', Buffer.from('{}')],
     ['health', 200, 'GET', '/health'],
     ['readiness', 200, 'GET', '/health/ready'],
     ['metrics', 200, 'GET', '/metrics'],
   ];
 
-  it.each(requests)('%s (%i)', async (_name, statusCode, method, path, body) => {
+  it.each(requests)('the answer to %s (%i)', async (_name, statusCode, method, path, body) => {
     const send = (headers: string[]) =>
       sendRaw(`${world.url}${path}`, { method, headers, ...(body && { body }) });
     const taken = await send(['X-Correlation-Id', 'order-77']);
@@ -40,7 +40,7 @@ describe('every answer carries a correlation id', () => {
     expect(other.headers['x-correlation-id']).not.toBe(one.headers['x-correlation-id']);
   });
 
-  it('a webhook, with the same id in its row', async () => {
+  it('a webhook’s answer has the correlation id of its row', async () => {
     const project = await seedProject(world);
     const body = Buffer.from('{"event":"payment.captured"}');
     const send = (webhookId: string, correlationId: string): Promise<RawAnswer> =>
@@ -65,7 +65,7 @@ describe('every answer carries a correlation id', () => {
     expect(duplicate?.correlation_id).toBe('order-78');
   });
 
-  it('and says with which method webhooks are sent', async () => {
+  it('an answer to another method names POST as the one to use', async () => {
     const answer = await sendRaw(`${world.url}${webhooks}`, { method: 'DELETE' });
     expect(answer.headers.allow).toBe('POST');
   });

@@ -13,10 +13,10 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('a project with a limit of 100 a minute', () => {
-  it('takes a hundred webhooks, and refuses the next until there is room', async () => {
+  it('accepts a hundred webhooks and refuses the next ones with a Retry-After', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 100 });
     const statusCodes: number[] = [];
-    // A few at a time: on a busy machine Redis is to answer each in time, or the limit is open.
+    // Ten at a time: the limit is open for requests that Redis answers too late, as it may on a busy machine.
     for (let batch = 0; batch < 13; batch += 1) {
       const answers = await Promise.all(Array.from({ length: 10 }, () => post(project)));
       statusCodes.push(...answers.map((answer) => answer.statusCode));
@@ -34,9 +34,9 @@ describe('a project with a limit of 100 a minute', () => {
     expect(await world.payloadOf(row!.id)).toBeUndefined();
   });
 
-  it('counts any sixty seconds, not the minutes of the clock', async () => {
+  it('counts a sliding window of sixty seconds, not the minutes of the clock', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 100 });
-    // Wherever a minute of the clock begins, these lie on both sides of it, or of no boundary at all.
+    // No minute of the clock contains all of these.
     await countAt(project, 40, -59_000);
     await countAt(project, 40, -31_000);
     await countAt(project, 19, -1_000);
@@ -46,7 +46,7 @@ describe('a project with a limit of 100 a minute', () => {
     expect(Number(refused.headers.get('retry-after'))).toBe(1);
   });
 
-  it('has room again for what has left the window, and no more', async () => {
+  it('accepts as many webhooks as have left the window', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 100 });
     await countAt(project, 3, -60_001);
     await countAt(project, 97, -30_000);
@@ -58,7 +58,7 @@ describe('a project with a limit of 100 a minute', () => {
     expect(retryAfter).toBeLessThanOrEqual(30);
   });
 
-  it('does not count those it refused', async () => {
+  it('does not count webhooks that it refused', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 100 });
     await countAt(project, 100, -30_000);
     for (let i = 0; i < 3; i += 1) expect((await post(project)).statusCode).toBe(429);
@@ -67,7 +67,7 @@ describe('a project with a limit of 100 a minute', () => {
 });
 
 describe('a duplicate', () => {
-  it('does not count, and is answered over the limit too', async () => {
+  it('does not count, and is answered although the project is over its limit', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 2 });
     const first = await post(project, 'evt_1');
     for (let i = 0; i < 5; i += 1) expect((await post(project, 'evt_1')).statusCode).toBe(202);
@@ -78,7 +78,7 @@ describe('a duplicate', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('does not count when Redis has forgotten it and Postgres knows it', async () => {
+  it('does not count if Redis has lost its id and Postgres knows it', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 2 });
     await post(project, 'evt_1');
     await world.forgetInRedis(project.id);
@@ -89,7 +89,7 @@ describe('a duplicate', () => {
   });
 });
 
-it('a webhook that was refused for the limit is new when it comes again', async () => {
+it('a webhook that was refused for the limit is a new one when it is sent again', async () => {
   const project = await seedProject(world, { rateLimitPerMinute: 1 });
   await post(project, 'evt_1');
   expect((await post(project, 'evt_2')).statusCode).toBe(429);
@@ -101,7 +101,7 @@ it('a webhook that was refused for the limit is new when it comes again', async 
   expect(later.headers.get('idempotent-replayed')).toBeNull();
 });
 
-it('another project has a limit of its own', async () => {
+it('each project has a limit of its own', async () => {
   const [one, other] = await Promise.all([
     seedProject(world, { rateLimitPerMinute: 1 }),
     seedProject(world, { rateLimitPerMinute: 1 }),
@@ -111,7 +111,7 @@ it('another project has a limit of its own', async () => {
   expect(statusCodes).toEqual([202, 429, 202]);
 });
 
-it('an unlimited project takes what comes and counts nothing', async () => {
+it('an unlimited project accepts every webhook and counts none', async () => {
   const project = await seedProject(world, { rateLimitPerMinute: null });
   const statusCodes = await Promise.all(
     Array.from({ length: 150 }, async () => (await post(project)).statusCode),
@@ -126,7 +126,7 @@ function post(project: SeededProject, webhookId: string = randomUUID()) {
 
 const rateLimitKey = (project: SeededProject) => `hqrelay:ratelimit:{${project.id}}`;
 
-/** Accounts for `count` webhooks of an earlier time. */
+/** Adds `count` webhooks of an earlier time to the window. */
 async function countAt(project: SeededProject, count: number, offsetMs: number): Promise<void> {
   const at = (await world.redisNow()) + offsetMs;
   const members = Array.from({ length: count }, () => [at, randomUUID()]);

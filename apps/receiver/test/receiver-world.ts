@@ -62,7 +62,7 @@ export async function startReceiverWorld(env: Record<string, string> = {}) {
       ]);
       return rows[0];
     },
-    /** Everything Redis knows of a project is gone, as after a flush. Waits for marks that no answer waits for. */
+    /** Removes all that Redis knows of a project, as a flush does. First waits for the marks that no answer waits for. */
     async forgetInRedis(projectId: string): Promise<void> {
       await waitFor('every webhook to be marked', async () => {
         const keys = await redis.keys(`hqrelay:idempotency:{${projectId}}:*`);

@@ -74,7 +74,7 @@ describe('the end of a reservation that Redis was unavailable for', () => {
   it.each([
     ['accept', { isMine: false, held: { state: 'accepted' } }],
     ['release', { isMine: true, held: { state: 'reserved' } }],
-  ] as const)('is told to Redis when it is back (%s)', async (end, expected) => {
+  ] as const)('is written to Redis when it is available again (%s)', async (end, expected) => {
     const first = request(`evt_${end}`);
     const { handle } = await reserve(first);
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('a reservation whose receiver crashed', () => {
-  it('is taken over by the provider’s retry after ten seconds, under the same id', async () => {
+  it('is taken over after ten seconds by the provider’s retry, under the same id', async () => {
     const project = await seedProject(world);
     const id = await leaveBehind(project, 'P', { ageMs: 10_500 });
     const answer = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
@@ -74,8 +74,8 @@ describe('a webhook that no store could take', () => {
   });
 });
 
-describe('a Redis that has forgotten', () => {
-  it('does not let a duplicate through: Postgres knows it, and Redis knows it again', async () => {
+describe('a Redis that has lost its data', () => {
+  it('does not let a duplicate through: Postgres knows it, and Redis learns it again', async () => {
     const project = await seedProject(world);
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
     await world.forgetInRedis(project.id);
@@ -94,7 +94,7 @@ describe('a Redis that has forgotten', () => {
     const project = await seedProject(world);
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
     await world.forgetInRedis(project.id);
-    // Postgres was away too: the provider was told 503, and sends it again.
+    // Postgres was unavailable too: the provider got a 503, and sends it again.
     const other = await leaveBehind(project, 'F', { ageMs: 100 });
     const again = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
     expect(again.text).toBe(first.text);
@@ -127,7 +127,7 @@ describe('a Redis that has forgotten', () => {
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
   });
 
-  it('makes a webhook that shows no sign of life durable again, under its id and with one row', async () => {
+  it('makes a webhook that perhaps no message carries durable again, under its id and with one row', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/hook' });
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
@@ -144,7 +144,7 @@ describe('a Redis that has forgotten', () => {
 
 const key = (project: SeededProject) => `hqrelay:idempotency:{${project.id}}:evt_1`;
 
-/** What a receiver leaves in Redis that was killed, or that failed. Returns the id it had chosen. */
+/** Writes what a receiver that was killed, or failed, leaves in Redis. Returns the id that it had chosen. */
 async function leaveBehind(
   project: SeededProject,
   state: 'P' | 'F',

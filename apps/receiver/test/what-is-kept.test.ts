@@ -20,13 +20,13 @@ afterAll(() => world.close());
 describe('the id of a webhook', () => {
   it.each([
     [
-      'is its X-Webhook-Id, before its Idempotency-Key',
+      'is its X-Webhook-Id rather than its Idempotency-Key',
       ['X-Webhook-Id', 'evt_1', 'Idempotency-Key', 'key_1'],
       'evt_1',
     ],
-    ['is its Idempotency-Key where there is no other', ['Idempotency-Key', 'key_2'], 'key_2'],
+    ['is its Idempotency-Key if it has no X-Webhook-Id', ['Idempotency-Key', 'key_2'], 'key_2'],
     [
-      'is its Idempotency-Key where the other is empty',
+      'is its Idempotency-Key if its X-Webhook-Id is empty',
       ['X-Webhook-Id', '', 'Idempotency-Key', 'key_3'],
       'key_3',
     ],
@@ -34,7 +34,7 @@ describe('the id of a webhook', () => {
     ['is replaced by its hash from 256 bytes on', ['X-Webhook-Id', 'a'.repeat(256)], hashed('a'.repeat(256))],
     ['is replaced by its hash when it has control characters', ['X-Webhook-Id', 'a\tb'], hashed('a\tb')],
     ['may be UTF-8', ['X-Webhook-Id', onTheWire('évènement ₹')], 'évènement ₹'],
-    ['is measured in bytes', ['X-Webhook-Id', onTheWire('₹'.repeat(86))], hashed('₹'.repeat(86))],
+    ['has its length counted in bytes', ['X-Webhook-Id', onTheWire('₹'.repeat(86))], hashed('₹'.repeat(86))],
     [
       'is replaced by its hash when it is not UTF-8',
       ['X-Webhook-Id', 'caf\xe9'],
@@ -45,7 +45,7 @@ describe('the id of a webhook', () => {
     expect(row.webhook_id).toBe(expected);
   });
 
-  it('is the hash of its body where it has none, so that another body is another webhook', async () => {
+  it('is the hash of its body if it has no id, so that another body is another webhook', async () => {
     const body = randomBody();
     const { row, id } = await accept({ body });
     expect(row.webhook_id).toBe(createHash('sha256').update(body).digest('hex'));
@@ -53,7 +53,7 @@ describe('the id of a webhook', () => {
     expect((await accept({ body: randomBody() })).id).not.toBe(id);
   });
 
-  it('tells two long ids apart', async () => {
+  it('is different for two ids that differ beyond 255 bytes', async () => {
     const [one, other] = ['a'.repeat(300), `${'a'.repeat(299)}b`];
     const first = await accept({ headers: ['X-Webhook-Id', one] });
     const second = await accept({ headers: ['X-Webhook-Id', other] });
@@ -73,15 +73,20 @@ describe('the event type of a webhook', () => {
     ['the event_type of its body', [], '{"type":"c","event_type":"b","event":7}', 'b'],
     ['the type of its body', [], '{"type":"c","event":""}', 'c'],
     [
-      'read also from a body that is not declared as JSON',
+      'taken from a body that is not declared as JSON too',
       ['Content-Type', 'text/plain'],
       '{"event":"a"}',
       'a',
     ],
-    ['read also behind a byte order mark', ['Content-Type', 'application/json'], '\ufeff{"event":"a"}', 'a'],
-    ['nothing, where it is not said', ['Content-Type', 'application/json'], '["event"]', null],
-    ['nothing, where it has control characters', [], '{"event":"a\\u0000b"}', null],
-    ['nothing, where half a character is missing', [], '{"event":"a\\ud800"}', null],
+    [
+      'taken from a body with a byte order mark too',
+      ['Content-Type', 'application/json'],
+      '\ufeff{"event":"a"}',
+      'a',
+    ],
+    ['null if neither header nor body names one', ['Content-Type', 'application/json'], '["event"]', null],
+    ['null if it has control characters', [], '{"event":"a\\u0000b"}', null],
+    ['null if it has half a surrogate pair', [], '{"event":"a\\ud800"}', null],
   ])('is %s', async (_name, headers, text, expected) => {
     const body = Buffer.from(text);
     const { row } = await accept({
@@ -93,7 +98,7 @@ describe('the event type of a webhook', () => {
 });
 
 describe('the bytes of a webhook', () => {
-  it('stay as they came, compressed ones too, whatever they are declared to be', async () => {
+  it('are stored as they were received, also compressed ones, whatever type is declared', async () => {
     const bodies = [
       {
         body: gzipSync('{"event":"a"}'),
@@ -112,7 +117,7 @@ describe('the bytes of a webhook', () => {
     }
   });
 
-  it('are kept together with the query', async () => {
+  it('are stored together with the query', async () => {
     const body = randomBody();
     const headers = Object.entries(signAsProvider(project, body)).flat();
     const answer = await sendRaw(`${world.webhooksUrl(project.id)}?a=1&b=%20x`, { headers, body });
@@ -122,13 +127,13 @@ describe('the bytes of a webhook', () => {
 });
 
 describe('the headers of a webhook', () => {
-  it('are kept in their order and spelling, but for those of its connection', async () => {
+  it('are stored in their order and spelling, except those of its connection', async () => {
     const sent: [string, string][] = [
       ['X-One', '1'],
       ['x-TWO', '2'],
       ['X-One', 'again'],
       ['Connection', 'X-Hop'],
-      ['X-Hop', 'gone'],
+      ['X-Hop', 'removed'],
       ['TE', 'trailers'],
       ['Keep-Alive', 'timeout=5'],
       ['Expect', '100-continue'],
@@ -147,12 +152,12 @@ describe('the headers of a webhook', () => {
     ]);
   });
 
-  it('keep the bytes of their values', async () => {
+  it('are stored with the exact bytes of their values', async () => {
     const { id } = await accept({ headers: ['X-Note', onTheWire('₹ café')] });
     expect((await world.payloadOf(id))!.headers).toContainEqual(['X-Note', onTheWire('₹ café')]);
   });
 
-  it('that are credentials stand in no table, no message and no log', async () => {
+  it('that are credentials are in no table, no message and no log line', async () => {
     const names = [...credentialHeaders];
     expect(names).toEqual(
       expect.arrayContaining([
@@ -194,8 +199,8 @@ describe('the headers of a webhook', () => {
   });
 });
 
-describe('where secrets of the project stood in credential headers', () => {
-  it('is kept for a replay, without them, and nothing for a webhook that came without', async () => {
+describe('the places of the project’s secrets in credential headers', () => {
+  it('are stored for a replay without the secrets, and null for a webhook without credentials', async () => {
     const webhookId = randomBytes(8).toString('hex');
     const headers = ['Authorization', `Bearer ${project.secret}`, 'X-Webhook-Id', webhookId];
     const { id } = await accept({ headers });
@@ -231,7 +236,7 @@ function send({ headers = [], body = randomBody(), chunked = false }: Parameters
   });
 }
 
-/** What the broker holds, read without taking it. */
+/** The messages that the broker holds; they stay in their queue. */
 async function queuedMessages(): Promise<string[]> {
   const vhost = new URL(world.rabbitmqUrl).pathname.slice(1);
   const { origin, username, password } = new URL(world.rabbitmqManagementUrl);

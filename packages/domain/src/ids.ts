@@ -23,7 +23,7 @@ export function uuidv7(nowMs: number, randomBytes: Uint8Array): string {
 }
 
 /** A new UUIDv7 whose time is exactly `now` (ms); ids of the same millisecond are in no order. */
-// oxlint-disable-next-line eslint/no-restricted-properties -- a new id is random anyway, and most need no other time
+// oxlint-disable-next-line eslint/no-restricted-properties -- an id is random anyway, and most callers want the present
 export function newId(now: number = Date.now()): string {
   if (poolOffset === pool.length) {
     randomFillSync(pool);
@@ -45,8 +45,9 @@ export function isUuid(text: string): boolean {
 }
 
 /**
- * The id that every copy of a delivery has: a UUIDv8 of the SHA-256 of its webhook's, its endpoint's and, if it is
- * one, its replay's 16 bytes each. The `delivery_status` view computes the same. Throws RangeError for a non-UUID.
+ * The id of a delivery, the same in every message of it: a UUIDv8 of the SHA-256 over the 16 bytes each of its webhook's id,
+ * its endpoint's and, for a replay, the replay's. The `delivery_status` view computes the same. Throws RangeError for a
+ * text that is not a UUID.
  */
 export function deliveryId(webhookLogId: string, endpointId: string, replayId?: string): string {
   const ids = replayId === undefined ? [webhookLogId, endpointId] : [webhookLogId, endpointId, replayId];
@@ -66,12 +67,12 @@ function formatUuid(bytes: Buffer, version: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** An id that the same bytes always have. */
+/** The id of these bytes: the same bytes always have the same id. */
 export function idOfBytes(bytes: Uint8Array): string {
   return formatUuid(hash('sha256', bytes, 'buffer').subarray(0, 16), 8);
 }
 
-/** The id of one publication of a delivery: the same for every copy of it, so that an outbox keeps one. */
+/** The id of one publication of a delivery: duplicates of it have the same id, so that the outbox holds one row. */
 export function publicationId(deliveryId: string, attemptNum: number, exchange: string): string {
   const digest = hash('sha256', `${deliveryId} ${attemptNum} ${exchange}`, 'buffer');
   return formatUuid(digest.subarray(0, 16), 8);

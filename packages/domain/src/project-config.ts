@@ -30,9 +30,9 @@ const endpointConfig = z.object({
   secrets: z.array(sealedSecret),
 });
 
-/** What receivers and workers know of a project, as it is cached: every secret still sealed. */
+/** The configuration of a project as receivers and workers cache it, with every secret still sealed. */
 export const projectConfig = z.object({
-  /** Rises with every change; a lower one never replaces a higher one. */
+  /** Rises with every change. A lower version never replaces a higher one. */
   version: z.number(),
   id: z.string(),
   provider: z.string(),
@@ -45,7 +45,7 @@ export const projectConfig = z.object({
   scheme: signatureScheme.nullable(),
   /** ms since epoch. */
   createdAt: z.number(),
-  /** Neither revoked nor expired when it was read. */
+  /** The secrets that were neither revoked nor expired when the configuration was read. */
   secrets: z.array(sealedSecret),
   endpoints: z.array(endpointConfig),
 });

@@ -4,7 +4,7 @@ import { open, SecretUnreadable, type SecretKeys } from '@hqrelay/domain/secrets
 
 export type OpenedSecret = { id: string; key: string; expiresAt: number | null };
 
-/** Opens the secrets of a configuration once while it is in memory. A secret that cannot be opened is reported and left out. */
+/** Opens the secrets of each cached configuration once. A secret that cannot be opened is reported and left out. */
 export class OpenedSecrets {
   readonly #keys: SecretKeys;
   readonly #onUnreadable: (error: SecretUnreadable) => void;
@@ -27,7 +27,7 @@ export class OpenedSecrets {
     return this.#active(endpoint, endpoint.secrets, 'endpoint_secrets', now);
   }
 
-  /** The endpoint's own fixed headers. */
+  /** The fixed headers of the endpoint. */
   headersOf(endpoint: EndpointConfig): [string, string][] {
     const cached = this.#headers.get(endpoint);
     if (cached) return cached;
@@ -41,7 +41,7 @@ export class OpenedSecrets {
     return headers;
   }
 
-  /** The endpoint's private authorities and the relay's client certificate for it. */
+  /** The endpoint's private certificate authorities and the relay's client certificate for it. */
   tlsOf(endpoint: EndpointConfig): EndpointTls {
     const cached = this.#tls.get(endpoint);
     if (cached) return cached;

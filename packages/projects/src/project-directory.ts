@@ -19,8 +19,8 @@ const entriesMax = 10_000;
 const postgresTimeoutMs = 600;
 
 /**
- * Looks projects up: for five seconds in the memory of this process, then in Redis, then in Postgres. While no store
- * answers, the last answer serves for an hour. The least recently loaded entries leave first.
+ * Step 2 of the receiver: finds projects in the memory of this process (for five seconds), then in Redis, then in Postgres.
+ * While no store answers, the last answer is used for an hour. The least recently loaded entries are evicted first.
  */
 export class ProjectDirectory {
   readonly #options: ProjectDirectoryOptions;
@@ -39,9 +39,9 @@ export class ProjectDirectory {
     return loading;
   }
 
-  /** After an announced change; null when announcements may have been missed. The entry then serves only if no store answers. */
+  /** Called after an announced change; null when announcements may have been missed. The entry is then used only if no store answers. */
   forget(projectId: string | null): void {
-    // A load that began before the change may return the state before it.
+    // A load that began before the change may return the state from before it.
     if (projectId === null) {
       for (const entry of this.#entries.values()) entry.fresh = false;
       this.#loading.clear();

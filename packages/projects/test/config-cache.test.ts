@@ -53,13 +53,13 @@ const key = (id = config.id) => `hqrelay:projectConfig:{${id}}`;
 const isCached = async () => (await configs.read(config.id, now)).kind === 'found';
 
 describe('a cached configuration', () => {
-  it('is read back, by another process too', async () => {
+  it('is read by this process and by another one', async () => {
     await configs.write(config, now);
     expect(await open(world.secretsKey).read(config.id, now)).toEqual({ kind: 'found', config });
     expect(untrusted).toEqual([]);
   });
 
-  it('never replaces a newer one, nor is written just after a change', async () => {
+  it('never replaces a newer one, and is not written just after a change', async () => {
     await configs.write({ ...config, version: config.version + 1 }, now);
     await configs.write(config, now);
     expect(await configs.read(config.id, now)).toMatchObject({ config: { version: config.version + 1 } });
@@ -97,7 +97,7 @@ describe('an entry that this relay did not write', () => {
     expect(untrusted).toEqual([other]);
   });
 
-  it('does not keep an older version of the relay from writing, which cannot read ours either', async () => {
+  it('of an older version of the relay has another form, so that neither version reads the other’s', async () => {
     await configs.write(config, now);
     const ours = (await cache.redis.get(key())) as string;
     expect(() => JSON.parse(ours.slice(ours.indexOf(' ') + 1)) as unknown).toThrow(SyntaxError);
@@ -105,7 +105,7 @@ describe('an entry that this relay did not write', () => {
   });
 });
 
-it('an entry that Redis kept or put back past its time is not used', async () => {
+it('an entry that is still in Redis after its expiry is not used', async () => {
   await configs.write(config, now);
   const text = (await cache.redis.get(key())) as string;
   await cache.redis.set(key(), text);

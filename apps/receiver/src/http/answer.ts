@@ -11,7 +11,7 @@ export function errorAnswer(
   return { statusCode, body: { error: { code, message } }, ...(headers && { headers }) };
 }
 
-/** 1 s to `atMostSeconds`, so that senders who were refused together do not all come back in the same second. */
+/** A random `Retry-After` of 1 s to `atMostSeconds`, so that senders that were refused together do not all retry at once. */
 export function retryLater(atMostSeconds = 4): Record<string, string> {
   return { 'Retry-After': String(1 + Math.floor(Math.random() * atMostSeconds)) };
 }
@@ -26,8 +26,8 @@ const lingerMs = 1_000;
 const lingerBytesMax = 16 << 20;
 
 /**
- * Answers a request whose body is not wanted. What still comes is thrown away for a moment before the connection closes:
- * closing it with bytes unread would reset it, and the sender might never see the answer.
+ * Answers a request without reading its body. The rest of the body is discarded for up to a second before the connection
+ * closes: closing it with unread bytes would reset it, and the sender might never see the answer.
  */
 export function refuseBody(
   request: IncomingMessage,

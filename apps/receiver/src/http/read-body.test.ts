@@ -3,14 +3,14 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { BodyReader } from './read-body.ts';
 
-/** A request whose body is written by the test. */
+/** A request whose body the test writes. */
 function requestOf(contentLength?: number): PassThrough & IncomingMessage {
   const headers = contentLength === undefined ? {} : { 'content-length': String(contentLength) };
   return Object.assign(new PassThrough(), { headers }) as never;
 }
 
 describe('a body', () => {
-  it('is read as the bytes it came in', async () => {
+  it('is read as the bytes that the sender wrote', async () => {
     const request = requestOf();
     const read = new BodyReader({ bodyBytesMax: 10, unverifiedBytesMax: 100 }).read(request);
     request.write('a\0');
@@ -18,7 +18,7 @@ describe('a body', () => {
     expect(await read).toEqual({ kind: 'read', body: Buffer.from([0x61, 0, 0xff]) });
   });
 
-  it('over the limit is given up, whatever was declared', async () => {
+  it('over the limit is refused, whatever length was declared', async () => {
     const reader = new BodyReader({ bodyBytesMax: 10, unverifiedBytesMax: 100 });
     expect(await reader.read(requestOf(11))).toEqual({ kind: 'too_large', bytes: 11 });
     const request = requestOf(5);
@@ -27,7 +27,7 @@ describe('a body', () => {
     expect(await read).toEqual({ kind: 'too_large', bytes: 12 });
   });
 
-  it('whose sender goes away is aborted', async () => {
+  it('whose sender closes the connection is aborted', async () => {
     const request = requestOf();
     const read = new BodyReader({ bodyBytesMax: 10, unverifiedBytesMax: 100 }).read(request);
     request.write('half');
@@ -36,7 +36,7 @@ describe('a body', () => {
   });
 });
 
-describe('bodies all together', () => {
+describe('the unverified bodies of a process', () => {
   const tenBytes = '0123456789';
 
   async function readAll(reader: BodyReader, text: string) {
@@ -56,7 +56,7 @@ describe('bodies all together', () => {
     expect(await readAll(reader, tenBytes)).toBe('read');
   });
 
-  it('do not count those that were given up', async () => {
+  it('do not include bodies that were refused or aborted', async () => {
     const reader = new BodyReader({ bodyBytesMax: 10, unverifiedBytesMax: 25 });
     for (let i = 0; i < 10; i += 1) expect(await readAll(reader, `${tenBytes}!`)).toBe('too_large');
     for (let i = 0; i < 10; i += 1) {

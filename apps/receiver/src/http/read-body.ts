@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http';
 
 export type BodyRead =
   | { kind: 'read'; body: Buffer }
-  /** `bytes`: how much was declared, or had come when it was given up. */
+  /** `bytes`: the declared length, or the bytes that had arrived when the limit was passed. */
   | { kind: 'too_large'; bytes: number }
-  /** The process holds as many unverified bytes as it may. */
+  /** The process holds as many unverified bytes as its limit allows. */
   | { kind: 'overloaded' }
   | { kind: 'aborted' };
 
 export type BodyLimits = { bodyBytesMax: number; unverifiedBytesMax: number };
 
-/** Reads bodies as bytes, bounded while they stream, one by one and all together. */
+/** Step 1: reads bodies as bytes while they stream, with one bound for each and one for all that are unverified. */
 export class BodyReader {
   readonly #limits: BodyLimits;
   #unverifiedBytes = 0;
@@ -28,7 +28,7 @@ export class BodyReader {
     return new Promise((resolve) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
-      const settle = (result: BodyRead) => {
+      const finish = (result: BodyRead) => {
         request.off('data', onData).off('end', onEnd).off('close', onAbort).off('error', onAbort);
         if (result.kind !== 'read') this.release(bytes);
         resolve(result);
@@ -36,17 +36,17 @@ export class BodyReader {
       const onData = (chunk: Buffer) => {
         bytes += chunk.length;
         this.#unverifiedBytes += chunk.length;
-        if (bytes > bodyBytesMax) return settle({ kind: 'too_large', bytes });
-        if (this.#unverifiedBytes > unverifiedBytesMax) return settle({ kind: 'overloaded' });
+        if (bytes > bodyBytesMax) return finish({ kind: 'too_large', bytes });
+        if (this.#unverifiedBytes > unverifiedBytesMax) return finish({ kind: 'overloaded' });
         chunks.push(chunk);
       };
       const onEnd = () => {
-        settle({
+        finish({
           kind: 'read',
           body: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes),
         });
       };
-      const onAbort = () => settle({ kind: 'aborted' });
+      const onAbort = () => finish({ kind: 'aborted' });
       request.on('data', onData).on('end', onEnd).on('close', onAbort).on('error', onAbort);
     });
   }

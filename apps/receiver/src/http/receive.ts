@@ -1,8 +1,10 @@
 import { isUuid, newId } from '@hqrelay/domain/ids';
 import { correlationIdOf } from '@hqrelay/runtime/http/correlation';
+import type { Logger } from '@hqrelay/runtime/logger';
 import type { Request, RequestHandler } from 'express';
 import { errorAnswer, refuseBody, retryLater, sendAnswer, type Answer } from './answer.ts';
 import type { IngestResult, InboundRequest } from '../ingest/inbound-request.ts';
+import { answerOf, outcomeOf } from './ingest-answer.ts';
 import type { BodyReader } from './read-body.ts';
 import { Refusals } from './refusals.ts';
 import type { Report } from '../report.ts';
@@ -10,12 +12,25 @@ import type { Report } from '../report.ts';
 export type ReceiveDeps = {
   bodies: BodyReader;
   ingest: (request: InboundRequest) => Promise<IngestResult>;
-  /** A body that was refused for its size, before anything of it was verified. */
+  /** Records a body that was refused for its size, before any of it was verified. */
   recordTooLarge: (request: Omit<InboundRequest, 'body'>, bytes: number) => void;
   report: Report;
+  logger: Logger;
 };
 
-/** Senders give up after 3 s. What is still under way goes on, and decides what the provider's retry is told. */
+type WebhookRequest = Request<{ projectId?: string }>;
+type RequestWithoutBody = Omit<InboundRequest, 'body'>;
+
+type Handled = {
+  answer: Answer;
+  outcome: string;
+  /** Whether the body was read to its end. */
+  isRead: boolean;
+  id?: string | undefined;
+  bytes?: number;
+};
+
+/** Senders give up after 3 s. Work that is unfinished by then continues, and decides the answer to the provider's retry. */
 const answerWithinMs = 2_300;
 
 const undecided = {
@@ -27,120 +42,104 @@ const undecided = {
 /** `POST /v1/webhooks/:projectId`: HTTP on one side, `ingest` on the other. */
 export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string }> {
   const refusals = new Refusals();
-  const refused = (code: string, message: string) =>
-    errorAnswer(503, code, message, retryLater(refusals.stayAwayAtMost(performance.now())));
   return async (request, response) => {
     const startedAt = performance.now();
-    const correlationId = correlationIdOf(request.get('x-correlation-id'), newId);
-    const projectId = request.params.projectId?.toLowerCase() ?? '';
-    const inbound = {
+    const inbound = inboundOf(request);
+    const handled = await handle(deps, refusals, request, inbound);
+    if (!handled) return;
+    const { answer, outcome, isRead, id, bytes } = handled;
+    const { projectId, correlationId } = inbound;
+    if (isRead) sendAnswer(response, answer, correlationId);
+    else refuseBody(request, response, answer, correlationId);
+    const durationMs = performance.now() - startedAt;
+    deps.report({
+      outcome,
+      statusCode: answer.statusCode,
       projectId,
-      headers: (name: string) => headerOf(request, name),
-      rawHeaders: request.rawHeaders,
-      query: queryOf(request),
-      remoteAddr: request.ip ?? null,
+      id,
+      bytes,
       correlationId,
-      receivedAt: Date.now(),
-    };
-    const done = (outcome: string, answer: Answer, id?: string, bytes?: number) => {
-      const durationMs = performance.now() - startedAt;
-      const { statusCode } = answer;
-      deps.report({ outcome, statusCode, projectId, id, bytes, correlationId, durationMs });
-    };
-
-    if (!isUuid(projectId)) {
-      const answer = invalidProjectId(projectId);
-      refuseBody(request, response, answer, correlationId);
-      return done('rejected', answer);
-    }
-    const read = await deps.bodies.read(request);
-    switch (read.kind) {
-      case 'aborted':
-        return;
-      case 'too_large': {
-        deps.recordTooLarge(inbound, read.bytes);
-        const answer = errorAnswer(413, 'body.too_large', 'The body is larger than this relay accepts');
-        refuseBody(request, response, answer, correlationId);
-        return done('rejected', answer, undefined, read.bytes);
-      }
-      case 'overloaded': {
-        const answer = refused('receiver.overloaded', 'Too much is being received; send it again');
-        refuseBody(request, response, answer, correlationId);
-        return done('failed_to_queue', answer);
-      }
-      case 'read': {
-        const { body } = read;
-        const work = deps.ingest({ ...inbound, body }).finally(() => deps.bodies.release(body.length));
-        const result = await inTime(work);
-        const isRefused = result.kind === 'unavailable' && result.code !== undecided.code;
-        const answer = isRefused ? refused(result.code, result.message) : answerOf(result);
-        sendAnswer(response, answer, correlationId);
-        done(outcomeOf(result), answer, 'id' in result ? result.id : undefined, body.length);
-      }
-    }
+      durationMs,
+    });
   };
 }
 
-async function inTime(work: Promise<IngestResult>): Promise<IngestResult> {
+/** Null when the sender closed the connection before its body was complete. */
+async function handle(
+  deps: ReceiveDeps,
+  refusals: Refusals,
+  request: WebhookRequest,
+  inbound: RequestWithoutBody,
+): Promise<Handled | null> {
+  if (!isUuid(inbound.projectId)) {
+    return { answer: invalidProjectId(inbound.projectId), outcome: 'rejected', isRead: false };
+  }
+  const read = await deps.bodies.read(request);
+  switch (read.kind) {
+    case 'aborted':
+      return null;
+    case 'too_large': {
+      deps.recordTooLarge(inbound, read.bytes);
+      const answer = errorAnswer(413, 'body.too_large', 'The body is larger than this relay accepts');
+      return { answer, outcome: 'rejected', isRead: false, bytes: read.bytes };
+    }
+    case 'overloaded': {
+      const message = 'Too much is being received; send it again';
+      const answer = unavailable(refusals, 'receiver.overloaded', message);
+      return { answer, outcome: 'failed_to_queue', isRead: false };
+    }
+    case 'read': {
+      const { body } = read;
+      const result = await ingestInTime(deps, { ...inbound, body });
+      const isRefused = result.kind === 'unavailable' && result.code !== undecided.code;
+      return {
+        answer: isRefused ? unavailable(refusals, result.code, result.message) : answerOf(result),
+        outcome: outcomeOf(result),
+        isRead: true,
+        id: 'id' in result ? result.id : undefined,
+        bytes: body.length,
+      };
+    }
+  }
+}
+
+/** Not `withTimeout`: the deadline is an answer here, and a rejection is a bug that must stay visible on either side of it. */
+async function ingestInTime(deps: ReceiveDeps, inbound: InboundRequest): Promise<IngestResult> {
+  const work = deps.ingest(inbound).finally(() => deps.bodies.release(inbound.body.length));
   let timer: NodeJS.Timeout | undefined;
+  let isLate = false;
   const late = new Promise<IngestResult>((resolve) => {
-    timer = setTimeout(() => resolve(undecided), answerWithinMs);
+    timer = setTimeout(() => {
+      isLate = true;
+      resolve(undecided);
+    }, answerWithinMs);
+  });
+  work.catch((error: unknown) => {
+    // In time, the error handler of the app logs it.
+    if (isLate) deps.logger.error({ err: error as Error }, 'receiver.failed');
   });
   try {
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
-    work.catch(() => {});
   }
 }
 
-function answerOf(result: IngestResult): Answer {
-  switch (result.kind) {
-    case 'queued':
-      return { statusCode: 202, body: { id: result.id, status: 'queued' } };
-    case 'replayed':
-      return {
-        statusCode: 202,
-        body: { id: result.id, status: 'queued' },
-        headers: { 'Idempotent-Replayed': 'true' },
-      };
-    case 'conflict':
-      return errorAnswer(
-        409,
-        'webhook.conflict',
-        `This id was accepted before with another body, as ${result.id}`,
-      );
-    case 'rate_limited':
-      return errorAnswer(429, 'project.rate_limited', 'The project is over its rate limit', {
-        'Retry-After': String(Math.max(1, Math.ceil(result.retryAfterMs / 1_000))),
-      });
-    case 'bad_request':
-      return errorAnswer(400, result.code, result.message);
-    case 'unauthorized':
-      return errorAnswer(
-        401,
-        'signature.invalid',
-        'The signature is missing or wrong, or there is no such project',
-      );
-    case 'unavailable':
-      return errorAnswer(503, result.code, result.message, retryLater());
-  }
+function inboundOf(request: WebhookRequest): RequestWithoutBody {
+  return {
+    projectId: request.params.projectId?.toLowerCase() ?? '',
+    headers: (name) => headerOf(request, name),
+    rawHeaders: request.rawHeaders,
+    query: queryOf(request),
+    remoteAddr: request.ip ?? null,
+    correlationId: correlationIdOf(request.get('x-correlation-id'), newId),
+    receivedAt: Date.now(),
+  };
 }
 
-function outcomeOf(result: IngestResult): string {
-  switch (result.kind) {
-    case 'replayed':
-      return 'duplicate';
-    case 'bad_request':
-    case 'unauthorized':
-      return 'rejected';
-    case 'unavailable':
-      return 'failed_to_queue';
-    case 'queued':
-    case 'conflict':
-    case 'rate_limited':
-      return result.kind;
-  }
+/** A 503 whose `Retry-After` grows with the outage. */
+function unavailable(refusals: Refusals, code: string, message: string): Answer {
+  return errorAnswer(503, code, message, retryLater(refusals.retryAfterMaxSeconds(performance.now())));
 }
 
 function invalidProjectId(projectId: string): Answer {
@@ -149,12 +148,12 @@ function invalidProjectId(projectId: string): Answer {
     : errorAnswer(400, 'project.invalid_id', 'The project id is not a UUID');
 }
 
-function headerOf(request: Request<{ projectId?: string }>, name: string): string | undefined {
+function headerOf(request: WebhookRequest, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-function queryOf(request: Request<{ projectId?: string }>): string {
+function queryOf(request: WebhookRequest): string {
   const start = request.originalUrl.indexOf('?');
   return start === -1 ? '' : request.originalUrl.slice(start + 1);
 }

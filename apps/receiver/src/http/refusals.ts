@@ -1,18 +1,18 @@
 const leastSeconds = 4;
 const mostSeconds = 60;
-/** Without a refusal for this long, the next one begins another outage. */
+/** A refusal after this long without one begins another outage. */
 const overAfterMs = 5_000;
 
 /**
- * How long senders that are refused in an outage may be told to stay away: as long as it has lasted, so that those of a
- * whole outage come back over as long a time and not all at once, on top of the traffic there is.
+ * Bounds the `Retry-After` of refusals during an outage. The bound grows with the outage, so that the senders that were
+ * refused spread their retries over as long a time, on top of the regular traffic.
  */
 export class Refusals {
   #since = 0;
   #last = Number.NEGATIVE_INFINITY;
 
-  /** One more is refused. `now` is `performance.now()`; the answer is in seconds, 4 to 60. */
-  stayAwayAtMost(now: number): number {
+  /** Counts one refusal and returns the bound, 4 to 60 s. `now` is `performance.now()`. */
+  retryAfterMaxSeconds(now: number): number {
     if (now - this.#last > overAfterMs) this.#since = now;
     this.#last = now;
     return Math.min(mostSeconds, leastSeconds + Math.floor((now - this.#since) / 1_000));

@@ -4,7 +4,7 @@ import { newId } from '@hqrelay/domain/ids';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
 import type { HeaderLookup } from '@hqrelay/domain/inbound/signature';
 
-/** One request as it came in; nothing of it is believed yet. */
+/** One request as it was received; nothing of it is verified yet. */
 export type InboundRequest = {
   /** Lower case. */
   projectId: string;
@@ -27,7 +27,7 @@ export type IngestResult =
   | { kind: 'unauthorized' }
   | { kind: 'unavailable'; code: string; message: string };
 
-/** A webhook whose sender is known to have the secret. */
+/** A webhook whose signature is verified. */
 export type VerifiedWebhook = {
   request: InboundRequest;
   project: ProjectConfig;
@@ -38,11 +38,11 @@ export type VerifiedWebhook = {
   headers: [string, string][];
   /** The query of the request, without the project's secrets. */
   query: string;
-  /** What was taken off the headers and can be put back. */
+  /** Where secrets of the project stood in the headers that were removed as credentials. */
   credentials: CredentialPlace[];
 };
 
-/** The id of the row, and of the webhook when it is accepted under it: its time is when the request came. */
+/** A new id for the request's row, and for its webhook if that is accepted. The time inside it is `receivedAt`. */
 export function idFor(request: InboundRequest): string {
   return newId(request.receivedAt);
 }

@@ -16,9 +16,9 @@ export type IngestDeps = VerifyDeps &
   ReserveDeps &
   MakeDurableDeps & {
     findProject: (projectId: string, now: number) => ProjectLookup | Promise<ProjectLookup>;
-    /** Writes a row that no answer waits for. */
+    /** Writes a row in the background: no answer waits for it. */
     recordLater: (row: AuditRow) => void;
-    /** Whether one more row of a request that is not authenticated may be written now. */
+    /** Whether the budget allows one more row of a request that is not authenticated. */
     mayRecordRejection: (now: number) => boolean;
   };
 
@@ -114,7 +114,7 @@ function answerUnadmitted(
       if (reserved.recordRow) {
         const log = logRowOf(webhook, 'conflict');
         const facts = { reason: 'the same id came with another body', duplicateOf: reserved.id };
-        // Signed, and stored nowhere else: its bytes are kept.
+        // The body is signed and stored nowhere else, so its bytes are stored with this row.
         deps.recordLater({ kind: 'webhook', log: { ...log, ...facts }, payload: payloadRowOf(webhook) });
       }
       return { kind: 'conflict', id: reserved.id };
@@ -123,13 +123,13 @@ function answerUnadmitted(
       return { kind: 'rate_limited', retryAfterMs: reserved.retryAfterMs };
     case 'undecided':
       recordOutcome(deps, webhook, 'failed_to_queue', {
-        reason: 'an earlier request with this id is still undecided',
+        reason: 'an earlier request for this webhook is still undecided',
         duplicateOf: reserved.id,
       });
       return {
         kind: 'unavailable',
         code: 'webhook.undecided',
-        message: 'An earlier request with this id is still at work',
+        message: 'An earlier request for this webhook is still in progress',
       };
   }
 }

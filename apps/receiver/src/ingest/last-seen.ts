@@ -4,7 +4,7 @@ import { raiseLastSeen } from '@hqrelay/db/queries/last-seen';
 const writeTimeoutMs = 2_000;
 const idsMax = 100_000;
 
-/** Collects when projects received and secrets verified, for a write every few seconds instead of one per webhook. */
+/** Collects when each project last received a webhook and each secret last verified one, to write them every few seconds. */
 export class LastSeenTimes {
   readonly #postgres: Postgres;
   #projects = new Map<string, number>();
@@ -19,7 +19,7 @@ export class LastSeenTimes {
     if (this.#secrets.size < idsMax || this.#secrets.has(secretId)) this.#secrets.set(secretId, now);
   };
 
-  /** Writes what was collected. What Postgres does not take is collected again with the next webhook. */
+  /** Writes the collected times. Those that Postgres does not take are dropped: the next webhook brings newer ones. */
   async write(): Promise<void> {
     const seen = { projects: this.#projects, secrets: this.#secrets };
     this.#projects = new Map();

@@ -1,7 +1,7 @@
 import type { WebhookLogRow, WebhookPayloadRow } from '@hqrelay/db/queries/append-audit';
 import { idFor, type VerifiedWebhook } from './inbound-request.ts';
 
-/** The facts of a request under an id of its own; `accepted` gives it the webhook's id instead. */
+/** The row of a request under a new id. The row of an accepted webhook takes the webhook's id instead. */
 export function logRowOf(
   webhook: Pick<VerifiedWebhook, 'request' | 'webhookId' | 'eventType' | 'payloadSha256'>,
   status: WebhookLogRow['status'],
@@ -23,7 +23,7 @@ export function logRowOf(
   };
 }
 
-/** What is kept of a webhook's bytes, and of what came with them. */
+/** The stored body, headers and query of a webhook. */
 export function payloadRowOf({
   request,
   headers,

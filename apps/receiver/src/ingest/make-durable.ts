@@ -15,7 +15,7 @@ export type MakeDurableDeps = {
   publisher: Publisher;
   recorder: AuditRecorder;
   postgres: Postgres;
-  /** What a webhook owes that was accepted before under this id; undefined when Postgres does not answer. Never rejects. */
+  /** The endpoints that an earlier request with this id made the webhook owe; undefined when Postgres does not answer. Never rejects. */
   findOwed: (id: string) => Promise<string[] | null | undefined>;
   onPublished: (result: PublishResult, durationMs: number) => void;
 };
@@ -58,7 +58,7 @@ export async function makeDurable(
   return deps.publisher.mayPublishTo(routingKey) ? publishFirst(deps, records) : outboxFirst(deps, records);
 }
 
-/** A webhook owes what it owed when it was first accepted, whatever endpoints were added or removed since. */
+/** What a webhook owes was fixed when it was first accepted, whatever endpoints were added or removed since. */
 async function endpointsOf(
   { findOwed }: MakeDurableDeps,
   { project, eventType }: VerifiedWebhook,
@@ -85,7 +85,7 @@ async function publishFirst(deps: MakeDurableDeps, records: Records): Promise<Du
 async function outboxFirst(deps: MakeDurableDeps, records: Records): Promise<DurableOutcome> {
   const recorded = await deps.recorder.record({ ...records.row, outbox: outboxRowOf(records) });
   if (recorded === 'stored') return { kind: 'durable' };
-  // The broker may be back, or Postgres unavailable, since the choice was made: one try the other way round.
+  // Since the choice was made, the broker may have come up or Postgres gone down: try once the other way round.
   const published = await publish(deps, records.message(records.mayBeDuplicate));
   return confirmed(published, await deps.recorder.record(records.row));
 }
@@ -103,7 +103,7 @@ async function publish(deps: MakeDurableDeps, body: Buffer): Promise<PublishResu
   return result;
 }
 
-/** Marked as a possible duplicate: it may be published more than once before a confirm comes. */
+/** Marked as a possible duplicate: a drain may publish it more than once before it gets a confirm. */
 function outboxRowOf({ row, message }: Records): OutboxRow {
   return { id: row.log.id, exchange: workExchange, routingKey, message: message(true) };
 }

@@ -2,7 +2,7 @@ import type { InboundRequest } from './inbound-request.ts';
 import type { IngestDeps } from './ingest.ts';
 import { logRowOf } from './log-row.ts';
 
-/** The row of a body that was refused for its size. Its sender is unknown, so such rows are bounded like other rejections. */
+/** Records a body that was refused for its size. Its sender is not verified, so such rows share the budget of rejections. */
 export function recordTooLarge(
   deps: Pick<IngestDeps, 'recordLater' | 'mayRecordRejection'>,
   request: Omit<InboundRequest, 'body'>,

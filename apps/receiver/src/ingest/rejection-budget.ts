@@ -1,4 +1,4 @@
-/** A token bucket: `perSecond` on the long run, `burst` at once. Keeps strangers from filling the tables. */
+/** A token bucket of `perSecond` and `burst`: requests that are not verified cannot fill the tables. */
 export function createRejectionBudget(perSecond: number, burst: number): (now: number) => boolean {
   let tokens = burst;
   let filledAt = 0;

@@ -11,7 +11,7 @@ import type { IngestResult, InboundRequest } from './inbound-request.ts';
 
 export type VerifyDeps = {
   secrets: OpenedSecrets;
-  /** Told which of a project's secrets verified something. */
+  /** Called with the secret that verified the signature. */
   onVerified: (secretId: string, projectId: string, now: number) => void;
 };
 
@@ -20,8 +20,8 @@ export type Verification =
   | { kind: 'refused'; reason: string; answer: IngestResult };
 
 /**
- * Judges the signature, and the body only once its sender is known. A project that does not exist or is disabled is
- * judged like a generic project with an unknown secret, so that neither the answer nor its time tells which projects exist.
+ * Step 3: verifies the signature, and parses the body only after that. A project that is unknown or disabled is treated as
+ * a generic project without a secret, so that neither the answer nor its time tells which projects exist.
  */
 export function verify(
   deps: VerifyDeps,
@@ -64,7 +64,7 @@ function refusal(code: string, message: string): Verification {
 
 const jsonType = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-/** A body of another type may be JSON all the same: it is read for its event type, and is no error when it is none. */
+/** A body of another type is parsed for its event type if it looks like JSON, and is no error if it is not. */
 function parseJson(request: InboundRequest): { ok: true; json: unknown } | { ok: false } {
   const encoding = request.headers('content-encoding');
   if (encoding && encoding.toLowerCase() !== 'identity') return { ok: true, json: undefined };

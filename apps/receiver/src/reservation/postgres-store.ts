@@ -12,7 +12,7 @@ import { batchedQuery } from '../batched-query.ts';
 import type { KeyRequest, ReservationStore } from './reservation-store.ts';
 
 export type PostgresStore = ReservationStore & {
-  /** What is known of the webhook's id apart from this request; null also when Postgres does not answer. */
+  /** The prior webhook of the request's keys; null also when Postgres does not answer. */
   findPrior: (request: KeyRequest) => Promise<PriorWebhook | null>;
 };
 
@@ -60,7 +60,7 @@ export function createPostgresStore(postgres: Postgres): PostgresStore {
       return {
         kind: 'held',
         ...reserved,
-        // Its own reservation says nothing of what Redis accepted before it became unavailable.
+        // Redis may have accepted the webhook before it became unavailable: only its row tells.
         prior: reserved.isMine ? await findPrior(request) : null,
         recordRow: true,
         handle: {

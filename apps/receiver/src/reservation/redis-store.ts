@@ -13,7 +13,7 @@ export type RedisStoreDeps = {
   findPrior: (request: KeyRequest) => Promise<PriorWebhook | null>;
 };
 
-/** Reservations in Redis, under the rate limit. What Redis may have forgotten is looked up in Postgres. */
+/** Reservations in Redis, under the rate limit. Ids that Redis may have lost are looked up in Postgres. */
 export function createRedisStore({ cache, trust, findPrior }: RedisStoreDeps): ReservationStore {
   return {
     async reserve(request) {
@@ -35,8 +35,8 @@ function handleOf(cache: Cache, request: KeyRequest, reservedId: string): Reserv
     accept(as, stands) {
       void untilMarked(() => acceptKeys(cache, { ...request, ...as }, stands));
       if (!stands.id || !stands.content) void untilMarked(() => releaseKeys(cache, request));
-      // The request turned out to be a duplicate, which does not count.
-      if (as.id !== reservedId) void uncount(cache, request).catch(() => {});
+      // A duplicate does not count. If this fails, it counts for the rest of its minute.
+      if (as.id !== reservedId) void uncount(cache, request).catch(() => undefined);
     },
     release() {
       void untilMarked(() => releaseKeys(cache, request));
@@ -45,12 +45,12 @@ function handleOf(cache: Cache, request: KeyRequest, reservedId: string): Reserv
 }
 
 /**
- * Repeats a mark while Redis is unavailable, as long as a reservation lasts: until then the provider's retry would wait for
- * an outcome in vain. After that the retry takes the reservation over, under the same id.
+ * Retries a mark while Redis is unavailable, for as long as the reservation lasts: until then a retry of the provider would
+ * wait in vain. After that the retry takes the reservation over, under the same id.
  */
 async function untilMarked(mark: () => Promise<boolean>): Promise<void> {
   const giveUpAt = performance.now() + reservationMs;
-  // An error that Redis answers would be the same again.
+  // Redis would answer with the same error again.
   while (!(await mark().catch(() => true)) && performance.now() < giveUpAt) {
     await wait(retryMarkAfterMs, undefined, { ref: false });
   }

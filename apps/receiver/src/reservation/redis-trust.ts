@@ -2,13 +2,13 @@ import { distrustMemory } from '@hqrelay/cache/admission';
 import type { Cache } from '@hqrelay/cache/client';
 
 const projectsMax = 100_000;
-/** By then every receiver is connected again and has reported the projects that it served without Redis. */
+/** Within this time every receiver reconnects and reports the projects that it served without Redis. */
 const othersReportWithinMs = 15_000;
 
 /**
- * Whether Redis is believed when it does not know an id. Ids that were accepted without Redis it cannot know, so each
- * receiver reports the projects that it served meanwhile: from then on, for one window, ids of these projects that Redis
- * does not know are looked up in Postgres. So are all ids just after a reconnect, until the other receivers have reported.
+ * Whether an id that Redis does not know is new. Redis cannot know ids that were accepted without it, so each receiver
+ * reports the projects that it served meanwhile: for one window, unknown ids of these projects are looked up in Postgres.
+ * So are all unknown ids just after a reconnect, until the other receivers have reported.
  */
 export class RedisTrust {
   readonly #cache: Cache;
@@ -18,7 +18,7 @@ export class RedisTrust {
 
   constructor(cache: Cache) {
     this.#cache = cache;
-    // A Redis that is only slow still runs the commands that it was sent, and knows their ids in the end.
+    // Only a lost connection counts: a slow Redis still runs the commands that it received, so it learns their ids.
     cache.redis.on('close', () => (this.#inDoubtUntil = Number.POSITIVE_INFINITY));
   }
 
@@ -26,13 +26,14 @@ export class RedisTrust {
   servedWithout(projectId: string): void {
     if (this.#unreported.has(projectId) || this.#unreported.size === projectsMax) return;
     this.#unreported.add(projectId);
-    // A stalled Redis runs this when it resumes, before the commands that other receivers send it then.
+    // A stalled Redis runs this when it resumes, before the commands that other receivers send it then. A failure is made
+    // good by `report`.
     if (this.#cache.redis.status === 'ready') {
-      void distrustMemory(this.#cache.redis, projectId).catch(() => {});
+      void distrustMemory(this.#cache.redis, projectId).catch(() => undefined);
     }
   }
 
-  /** Reports the project to Redis if it was served without it. Redis must know before it is asked for the project again. */
+  /** Reports the project to Redis if it was served without it. Must end before Redis is asked for the project again. */
   async report(projectId: string): Promise<void> {
     if (!this.#unreported.has(projectId)) return;
     const answer = await this.#cache
@@ -41,7 +42,7 @@ export class RedisTrust {
     if (answer) this.#unreported.delete(projectId);
   }
 
-  /** Once, as soon as Postgres answers: the projects that receivers before this one served without Redis. */
+  /** Reads, once, which projects earlier receivers served without Redis. Does nothing while Postgres is unavailable. */
   async learn(projectsServedWithout: () => Promise<{ value: string[] } | undefined>): Promise<void> {
     if (this.#hasLearnt) return;
     const answer = await projectsServedWithout();
@@ -49,7 +50,7 @@ export class RedisTrust {
     this.#hasLearnt ||= answer !== undefined;
   }
 
-  /** To be called when Redis is up again. */
+  /** Called when Redis is up again. */
   async reportAll(): Promise<void> {
     if (this.#inDoubtUntil === Number.POSITIVE_INFINITY) {
       this.#inDoubtUntil = performance.now() + othersReportWithinMs;

@@ -8,7 +8,7 @@ export type KeyRequest = {
   /** The id that the webhook gets when it is new. */
   id: string;
   payloadSha256: string;
-  /** Of one question to the stores. */
+  /** Of one attempt to reserve: a command that runs late must not act on a later reservation. */
   token: string;
   /** Null is unlimited. */
   rateLimitPerMinute: number | null;
@@ -18,7 +18,7 @@ export type KeyRequest = {
   contentKeys: readonly ContentKey[];
 };
 
-/** How a request ends its reservation. No answer waits for either, and neither rejects: a reservation that stays expires. */
+/** Ends a reservation. No answer waits for it and it never rejects: a reservation that is not ended expires. */
 export type ReservationHandle = {
   /** The webhook is durable under this id. Keys of the request that do not stand for it are released. */
   accept: (as: { id: string; payloadSha256: string }, stands: KeysOfWebhook) => void;
@@ -30,7 +30,7 @@ export type StoreAnswer =
       kind: 'held';
       held: Pick<Reservation, 'state' | 'id' | 'payloadSha256'>;
       isMine: boolean;
-      /** Null also when Postgres had not to be asked, or did not answer. */
+      /** Null also when no look-up was needed, or Postgres did not answer. */
       prior: PriorWebhook | null;
       /** Whether a repeated answer gets its row. */
       recordRow: boolean;
@@ -39,6 +39,6 @@ export type StoreAnswer =
   | { kind: 'rate_limited'; retryAfterMs: number; recordRow: boolean };
 
 export type ReservationStore = {
-  /** Undefined when the store is unavailable or late. The command may run all the same. */
+  /** Undefined when the store is unavailable or late; the command may still run. */
   reserve: (request: KeyRequest) => Promise<StoreAnswer | undefined>;
 };

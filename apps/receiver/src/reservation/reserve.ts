@@ -14,7 +14,7 @@ export type ReserveDeps = {
   postgres: Pick<Postgres, 'health'>;
 };
 
-/** A webhook that this request makes durable under `id`. It calls `accept` or `release` when it knows the end. */
+/** This request makes the webhook durable under `id`, and then calls `accept` or `release`. */
 export type Admitted = {
   kind: 'admitted';
   id: string;
@@ -30,24 +30,24 @@ export type ReserveResult =
   | Admitted
   | { kind: 'duplicate' | 'conflict'; id: string; recordRow: boolean }
   | { kind: 'rate_limited'; retryAfterMs: number; recordRow: boolean }
-  /** An earlier request with this id is still at work. */
+  /** An earlier request for this webhook is still in progress. */
   | { kind: 'undecided'; id: string };
 
 const firstPollMs = 15;
 const longestPollMs = 120;
-/** How long a duplicate waits for the outcome of the request at work. */
+/** How long a duplicate waits for the outcome of the first request. */
 const waitForOutcomeMs = 1_200;
 const waitForRedisMs = 600;
 
 /**
- * Step 4: reserves the webhook's key. A duplicate of a request that is still at work waits for its outcome: a 202 would lose
- * the webhook if the first request then failed.
+ * Step 4: reserves the webhook's keys. A duplicate waits for the outcome of the first request: a 202 would lose the webhook
+ * if that request then failed.
  */
 export async function reserve(deps: ReserveDeps, request: Omit<KeyRequest, 'token'>): Promise<ReserveResult> {
   const giveUpAt = performance.now() + waitForOutcomeMs;
   let { id } = request;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 2, longestPollMs)) {
-    // A release of the turn before may run late: another token keeps it from this turn's reservation.
+    // A release from the iteration before may run late: a new token protects this iteration's reservation.
     const answer = await askStores(deps, { ...request, id, token: newId() });
     if (answer.kind === 'rate_limited') return answer;
     const { handle, recordRow } = answer;

@@ -2,8 +2,8 @@ const patternLengthMax = 255;
 const patternsMax = 100;
 
 /**
- * Whether an endpoint with these patterns wants a webhook of this event type. No pattern and `*` want every webhook,
- * also one without a type; `payment.*` wants `payment.captured` and `payment.refund.created`, not `payment`.
+ * Whether one of an endpoint's patterns matches this event type. No pattern, and `*`, match every webhook, also one without
+ * a type; `payment.*` matches `payment.captured` and `payment.refund.created`, not `payment`.
  */
 export function matchesEventTypes(patterns: readonly string[], eventType: string | null): boolean {
   if (patterns.length === 0) return true;
@@ -16,7 +16,7 @@ export function matchesEventTypes(patterns: readonly string[], eventType: string
   });
 }
 
-/** The patterns of a comma-separated list such as `payment.*,order.paid`, each once. Throws RangeError saying why. */
+/** The distinct patterns of a comma-separated list such as `payment.*,order.paid`. Throws RangeError with the reason. */
 export function parseEventTypes(list: string): string[] {
   const patterns = [...new Set(list.split(',').map((item) => item.trim()))];
   if (patterns.length > patternsMax) {

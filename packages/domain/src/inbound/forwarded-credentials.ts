@@ -1,14 +1,14 @@
 import { connectionHeaders } from '../connection-headers.ts';
 import { isCredential } from './forwarded-headers.ts';
 
-/** Where a secret of the project stood in a credential header: what is around it, never the value. */
+/** Where a secret of the project stood in a credential header: the text around it, never the secret. */
 export type CredentialPlace = {
   /** In the sender's spelling. */
   name: string;
   secretId: string;
   before: string;
   after: string;
-  /** The secret stood there in base64, as `user:password` does in `Basic`. */
+  /** Whether the header had the secret in base64, as `user:password` in `Basic`. */
   base64?: boolean | undefined;
 };
 
@@ -17,15 +17,15 @@ type Secret = { id: string; key: string };
 const placesMax = 8;
 
 /**
- * What may be kept of the text around a secret: a scheme (`Bearer `), a parameter's name (`token=`), a quote. Anything else
+ * The text around a secret that may be stored: a scheme (`Bearer `), a parameter's name (`token=`), a quote. Other text
  * could itself be part of a credential.
  */
 const textBefore = /^(?:[A-Za-z][A-Za-z-]{0,19} )?(?:(?:token|key|api[_-]?key|access_token|secret)=)?"?$/i;
 const textAfter = /^"?$/;
 
 /**
- * Finds the active secrets of a project in the credential headers of a webhook, out of Node's `rawHeaders`. A credential
- * that is no secret of the project, or has other text around it, is not found: it stays off.
+ * Finds the active secrets of a project in the credential headers of a webhook, given as Node's `rawHeaders`. A credential
+ * that is not a secret of the project, or has other text around it, is not found and is never forwarded.
  */
 export function findCredentials(
   rawHeaders: readonly string[],
@@ -44,8 +44,8 @@ export function findCredentials(
 }
 
 /**
- * The credential headers put together again. A secret that has been rotated out since gives way to the first of `secrets`,
- * the newest: it is what the endpoint expects by now. Without any secret there is no header.
+ * Rebuilds the credential headers. A secret that has been rotated out is replaced by the first of `secrets`, the newest, which
+ * the endpoint expects by now. Without any secret there is no header.
  */
 export function restoreCredentials(
   places: readonly CredentialPlace[],
@@ -76,12 +76,12 @@ function placeIn(value: string, secrets: readonly Secret[]): Omit<CredentialPlac
   return undefined;
 }
 
-/** Node hands over and takes the bytes of a header as Latin-1. */
+/** Node reads and writes the bytes of a header as Latin-1. */
 function onTheWire(key: string): string {
   return Buffer.from(key).toString('latin1');
 }
 
-/** Named by `Connection`, it was meant for us alone. */
+/** Whether a header belongs to the connection to this relay, by its name or because `Connection` names it. */
 function isOfConnection(lowerCaseName: string, rawHeaders: readonly string[]): boolean {
   if (connectionHeaders.has(lowerCaseName) || lowerCaseName === 'proxy-authorization') return true;
   return rawHeaders.some((name, i) => {

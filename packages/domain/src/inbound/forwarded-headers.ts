@@ -1,7 +1,7 @@
 import { connectionHeaders } from '../connection-headers.ts';
 import { holdsSecret } from '../secrets/holds-secret.ts';
 
-/** Headers whose value alone lets its bearer in: taken off on receipt, never stored, queued or logged. Lower case. */
+/** Headers whose value is a credential: removed on receipt, never stored, queued or logged. In lower case. */
 export const credentialHeaders: ReadonlySet<string> = new Set([
   'api-key',
   'apikey',
@@ -42,7 +42,7 @@ export const credentialHeaders: ReadonlySet<string> = new Set([
   'x-webhook-token',
 ]);
 
-/** Whether a header lets its bearer in: by its name, or because it contains a secret of the project. */
+/** Whether a header is a credential: by its name, or because its value contains a secret of the project. */
 export function isCredential(
   lowerCaseName: string,
   value: string,
@@ -56,8 +56,8 @@ export function isCredential(
 }
 
 /**
- * The headers of a webhook that are kept and forwarded, as ordered pairs in the sender's spelling, out of Node's
- * `rawHeaders`: all but those of the connection (also any that `Connection` names) and the credentials.
+ * The headers of a webhook that are stored and forwarded, as ordered pairs in the sender's spelling, from Node's
+ * `rawHeaders`: all except credentials and those of the connection, including any that `Connection` names.
  */
 export function keepHeaders(
   rawHeaders: readonly string[],

@@ -2,8 +2,8 @@ import type { EndpointConfig } from '../project-config.ts';
 import { matchesEventTypes } from './event-filter.ts';
 
 /**
- * The endpoints that a webhook of this event type owes. One that the relay disabled after a 410 is owed too: its deliveries
- * are held until a person enables it, or disables it, which ends the debt.
+ * The endpoints that a webhook of this event type owes. An endpoint that the relay disabled after a 410 is included: its
+ * deliveries are held until a person enables it, or disables it, which cancels what it is owed.
  */
 export function owedEndpoints(
   endpoints: readonly Pick<EndpointConfig, 'id' | 'enabled' | 'disabledBy' | 'eventTypes'>[],

@@ -26,18 +26,18 @@ export type Reservation = {
 
 export type ReservationRequest = Pick<Reservation, 'id' | 'payloadSha256' | 'token'>;
 
-/** How long a reservation protects a request. Longer than any request works; as long as a crash delays the retry. */
+/** How long a reservation is valid: longer than any request takes. After a crash, the retry waits as long. */
 export const reservationMs = 10_000;
 
 export type Reserved = {
   held: Reservation;
-  /** The key is reserved by this very request. */
+  /** This request has reserved the key. */
   isMine: boolean;
-  /** Another request had reserved the key before and left it unaccepted. */
+  /** An earlier request reserved the key and did not accept it. */
   tookOver: boolean;
 };
 
-/** Reserves a key unless another request has accepted it or is at work. The webhook keeps its id over a takeover. */
+/** Reserves a key unless it is accepted, or another request's reservation is still valid. A takeover keeps the webhook's id. */
 export function reserve(held: Reservation | null, request: ReservationRequest, now: number): Reserved {
   if (held?.state === 'reserved' && held.token === request.token)
     return { held, isMine: true, tookOver: false };
@@ -65,7 +65,7 @@ export function release(held: Reservation | null, token: string): Reservation | 
   return held?.state === 'reserved' && held.token === token ? { ...held, state: 'released' } : held;
 }
 
-/** What Postgres knows of a webhook's id apart from the reservation at hand. */
+/** What Postgres knows of the webhook of a key, apart from the request's own reservation. */
 export type PriorWebhook = {
   id: string;
   payloadSha256: string;
@@ -135,14 +135,14 @@ export type Decision = {
     }
   | { kind: 'duplicate' | 'conflict' }
   | {
-      /** Another request is at work: its outcome decides. */
+      /** Another request is in progress: its outcome decides. */
       kind: 'wait';
-      /** From here on the request has the other's id, also when the store that knew it becomes unavailable. */
+      /** The request takes over the other's id, so that it keeps it if the store that knew it becomes unavailable. */
       keepsId: boolean;
     }
 );
 
-/** Decides what a request is, by the key's reservation and by what Postgres knows where it had to be asked. */
+/** Decides what becomes of a request, from the key's reservation and from the prior webhook where one was looked up. */
 export function decide(
   request: { payloadSha256: string; onConflict: 'reject' | 'duplicate' },
   { held, isMine }: Pick<Reserved, 'isMine'> & { held: Omit<Reservation, 'token' | 'reservedAt'> },
@@ -168,7 +168,7 @@ export function decide(
   if (state === 'accepted' && isCarried) {
     return { kind: repeat(payloadSha256), own: 'accept', id, payloadSha256 };
   }
-  // Perhaps no message carries it. Its own bytes make it durable again under its id; other bytes cannot.
+  // Perhaps no message carries it. A request with the same bytes makes it durable again under its id; other bytes cannot.
   if (isSame(payloadSha256)) {
     const isReplay = state === 'accepted' && id !== held.id;
     return { kind: 'admit', own: 'keep', id, payloadSha256, isReplay };

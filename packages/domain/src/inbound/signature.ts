@@ -5,7 +5,7 @@ import { z } from 'zod';
 export type HeaderLookup = (lowerCaseName: string) => string | undefined;
 
 export type SignatureVerdict =
-  /** `mac`: the bytes of the signature, however its header wrote them. */
+  /** `mac`: the decoded bytes of the signature, which do not depend on the header's spelling. */
   | { kind: 'verified'; secretId: string; mac: Buffer }
   | { kind: 'missing' }
   | { kind: 'malformed'; message: string }
@@ -29,7 +29,7 @@ const hmacScheme = z
     key: z.enum(['utf8', 'hex', 'base64', 'whsec']),
     encoding: z.enum(['hex', 'base64']),
     header: headerName,
-    /** What stands before the encoded signature, such as `sha256=`. */
+    /** The text before the encoded signature, such as `sha256=`. */
     prefix: z.string().max(32),
     message: z.array(messagePart).min(1).max(16),
     /** Unix seconds, part of the signed message; `toleranceSeconds` to either side of now. */
@@ -67,8 +67,8 @@ export const genericTimestampScheme: SignatureScheme = {
 };
 
 /**
- * Judges a request's signature at `now` (ms). No verdict tells which projects exist: `missing` and `malformed` depend
- * on the signature header alone, a bad timestamp header reads as a wrong signature, and `stale` takes a correct one.
+ * Verifies a request's signature at `now` (ms). No verdict tells which projects exist: `missing` and `malformed` depend on
+ * the signature header alone, a malformed timestamp counts as a wrong signature, and `stale` requires a correct one.
  * Every secret is tried, in constant time; a secret that does not decode, or decodes to nothing, verifies nothing.
  */
 export function verifySignature(
@@ -83,7 +83,7 @@ export function verifySignature(
   if (!given) return { kind: 'malformed', message: `${scheme.header} is not ${shapeOf(scheme)}` };
 
   const keys = secrets.map((secret) => ({ id: secret.id, bytes: decodeKey(scheme, secret.key) }));
-  // With nothing to compare with, the work is done all the same, so that the answer takes as long.
+  // Without a secret the same work is done with a placeholder, so that the time tells nothing.
   if (keys.length === 0) keys.push({ id: '', bytes: undefined });
   let secretId: string | undefined;
   for (const { id, bytes } of keys) {
@@ -147,7 +147,7 @@ function computeSignature(
   return hmac.digest();
 }
 
-/** Whether every header that the scheme signs is there: what was signed as empty says nothing of its sender. */
+/** Whether every header that the scheme signs is there: a signature over an absent header proves nothing about it. */
 function isComplete(scheme: SignatureScheme, headers: HeaderLookup): boolean {
   return scheme.message.every((part) => {
     return typeof part === 'string' || 'literal' in part || Boolean(headers(part.header));
@@ -175,7 +175,7 @@ function decodeKeyBytes(scheme: SignatureScheme, key: string): Buffer | undefine
   return decodeExactly(key, scheme.key);
 }
 
-/** Buffer.from skips what it does not understand: a half-readable text must not pass for a shorter one. */
+/** `Buffer.from` skips characters that it cannot decode, so a malformed text would pass for a shorter one. */
 function decodeExactly(text: string, encoding: 'hex' | 'base64'): Buffer | undefined {
   const form = encoding === 'hex' ? /^(?:[0-9a-f]{2})*$/i : /^[A-Za-z0-9+/]*={0,2}$/;
   if (!form.test(text)) return undefined;

@@ -8,7 +8,7 @@ const printableAscii = /^[\x20-\x7e]*$/;
 const controlCharacter = /\p{Cc}/u;
 
 /**
- * The id a provider gave a webhook: `X-Webhook-Id`, else `Idempotency-Key`, else the body's SHA-256 in hex. An id that
+ * The id of a webhook as its provider gave it: `X-Webhook-Id`, else `Idempotency-Key`, else the body's SHA-256 in hex. An id that
  * is over 255 bytes, has control characters or is not UTF-8 becomes `sha256:<hex>` of its bytes. Empty is absent.
  */
 export function identifyWebhook(input: { headers: HeaderLookup; bodySha256Hex: string }): {
@@ -20,7 +20,7 @@ export function identifyWebhook(input: { headers: HeaderLookup; bodySha256Hex: s
 
 /**
  * The event type of a webhook: `X-Event-Type`, else the body's `event`, `event_type` or `type`, the first that is a
- * non-empty string. One that is over 255 characters or has control characters is none: null.
+ * non-empty string. Null also for a type over 255 characters or with control characters.
  */
 export function eventTypeOf(input: { headers: HeaderLookup; json: unknown }): string | null {
   const header = input.headers('x-event-type');
@@ -51,14 +51,14 @@ function storableId(value: string): string {
   return text;
 }
 
-/** What the sender wrote, when it is UTF-8; null when it is not. */
+/** The header's text if its bytes are UTF-8; else null. */
 function decodeHeader(value: string): string | null {
   if (printableAscii.test(value)) return value;
   const bytes = headerBytes(value);
   return isUtf8(bytes) ? bytes.toString('utf8') : null;
 }
 
-/** Node hands header values over as Latin-1, one character for each byte that was on the wire. */
+/** The bytes that were on the wire: Node reads header values as Latin-1, one character for each byte. */
 function headerBytes(value: string): Buffer {
   return Buffer.from(value, /^[\0-\xff]*$/.test(value) ? 'latin1' : 'utf8');
 }
