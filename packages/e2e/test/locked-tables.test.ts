@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import { postWebhook } from '@hqrelay/testing/provider';
+import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
+import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createWorld, type World } from '@hqrelay/testing/world';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+
+const senders = 4;
+const lockedForMs = 8_000;
+/** The pool of each app, and the connection of its pings. */
+const sessionsMax = { 'hqrelay-receiver': 8 + 1, 'hqrelay-worker': 10 + 1 };
+
+let world: World;
+let receiver: AppProcess;
+let worker: AppProcess;
+let endpoint: RecordingEndpoint;
+let project: SeededProject;
+
+beforeAll(async () => {
+  world = await createWorld(inject('run'));
+  const env = { ...world.env, LOG_LEVEL: 'debug' };
+  endpoint = await startRecordingEndpoint();
+  [receiver, worker] = await Promise.all([startApp('receiver', { env }), startApp('worker', { env })]);
+  await Promise.all([receiver.waitUntilReady(), worker.waitUntilReady()]);
+});
+
+afterAll(async () => {
+  await Promise.all([receiver?.end(), worker?.end()]);
+  await endpoint?.close();
+  await world?.close();
+});
+
+beforeEach(async () => {
+  project = await seedProject(world);
+  await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
+  await postWebhook(receiver.url, project, { webhookId: 'before' });
+});
+
+describe('under load, while another session', () => {
+  it('has an open update of the project, every webhook is stored at once and delivered', async () => {
+    const spilledBefore = await spilledRows();
+    const seen = await sendWhileLocked(`update projects set name = 'x' where id = '${project.id}'`);
+    expect(new Set(seen.statusCodes)).toEqual(new Set([202]));
+    expect(seen.sessionsAboveMax).toEqual([]);
+    expect(seen.postgresStates).toEqual(['up']);
+    expect(await spilledRows()).toBe(spilledBefore);
+    await expectDelivered(seen.accepted);
+  });
+
+  it.each(['webhook_logs', 'webhook_payloads', 'delivery_attempts'])(
+    'holds an ACCESS EXCLUSIVE lock on %s, every webhook is accepted and delivered, and Postgres counts as up',
+    async (table) => {
+      const seen = await sendWhileLocked(`lock table ${table} in access exclusive mode`);
+      expect(new Set(seen.statusCodes)).toEqual(new Set([202]));
+      expect(seen.sessionsAboveMax).toEqual([]);
+      expect(seen.postgresStates).toEqual(['up']);
+      await expectDelivered(seen.accepted);
+    },
+  );
+});
+
+type Seen = {
+  statusCodes: number[];
+  accepted: string[];
+  sessionsAboveMax: { name: string; count: number }[];
+  /** What either app said of Postgres meanwhile, each answer once. */
+  postgresStates: string[];
+};
+
+/** Posts webhooks one after another from each sender, while the statement's transaction stays open. */
+async function sendWhileLocked(statement: string): Promise<Seen> {
+  const holder = new pg.Client({ connectionString: world.ownerDatabaseUrl });
+  await holder.connect();
+  const changesBefore = [receiver.logs.length, worker.logs.length];
+  try {
+    await holder.query('begin');
+    await holder.query(statement);
+    const endsAt = performance.now() + lockedForMs;
+    const watching = watchSessions(endsAt);
+    const answers = (await Promise.all(Array.from({ length: senders }, () => sendUntil(endsAt)))).flat();
+    const changes = [receiver, worker].flatMap(({ logs }, index) =>
+      logs.slice(changesBefore[index]).filter((line) => line['msg'] === 'dependency.changed'),
+    );
+    const { sessionsAboveMax, states } = await watching;
+    return {
+      statusCodes: answers.map(({ statusCode }) => statusCode),
+      accepted: answers.filter(({ statusCode }) => statusCode === 202).map(({ body }) => body.id as string),
+      sessionsAboveMax,
+      postgresStates: [
+        ...new Set([
+          ...states,
+          ...changes.filter((line) => line['dependency'] === 'postgres').map((line) => String(line['state'])),
+        ]),
+      ],
+    };
+  } finally {
+    await holder.query('rollback');
+    await holder.end();
+  }
+}
+
+async function sendUntil(endsAt: number) {
+  const answers = [];
+  while (performance.now() < endsAt) {
+    const webhookId = randomUUID();
+    answers.push(await postWebhook(receiver.url, project, { webhookId, body: `{"event":"${webhookId}"}` }));
+  }
+  return answers;
+}
+
+async function watchSessions(endsAt: number) {
+  const sessionsAboveMax: Seen['sessionsAboveMax'] = [];
+  const states = new Set<string>();
+  while (performance.now() < endsAt) {
+    const { rows } = await world.sql.query<{ name: string; count: number }>(
+      `select application_name as name, count(*)::int from pg_stat_activity
+       where datname = current_database() and application_name = any($1) group by 1`,
+      [Object.keys(sessionsMax)],
+    );
+    sessionsAboveMax.push(
+      ...rows.filter(({ name, count }) => count > sessionsMax[name as keyof typeof sessionsMax]),
+    );
+    for (const app of [receiver, worker]) states.add(await postgresStateOf(app));
+  }
+  return { sessionsAboveMax, states };
+}
+
+async function postgresStateOf(app: AppProcess): Promise<string> {
+  const response = await fetch(`${app.url}/health/ready`);
+  const { dependencies } = (await response.json()) as { dependencies: { postgres: { state: string } } };
+  return dependencies.postgres.state;
+}
+
+/** By both apps so far. */
+async function spilledRows(): Promise<number> {
+  const byReceiver = receiver.logs
+    .filter((line) => line['msg'] === 'audit.spilled')
+    .reduce((sum, line) => sum + Number(line['rows']), 0);
+  const metrics = await (await fetch(`${worker.url}/metrics`)).text();
+  return byReceiver + Number(/^hqrelay_audit_spilled_total (\d+)$/m.exec(metrics)?.[1]);
+}
+
+/** Every webhook has one queued row and one delivered attempt once the lock is released. */
+async function expectDelivered(accepted: readonly string[]): Promise<void> {
+  expect(accepted.length).toBeGreaterThan(senders);
+  expect(new Set(accepted).size).toBe(accepted.length);
+  const countOf = async (query: string) =>
+    (await world.sql.query<{ count: number }>(query, [accepted])).rows[0]?.count;
+  await waitFor(
+    'every webhook to be delivered and recorded',
+    async () =>
+      (await countOf(
+        `select count(distinct webhook_log_id)::int from delivery_attempts
+         where webhook_log_id = any($1) and status = 'delivered'`,
+      )) === accepted.length &&
+      (await countOf(`select count(*)::int from webhook_logs where id = any($1) and status = 'queued'`)) ===
+        accepted.length,
+    { timeoutMs: 30_000 },
+  );
+}
