@@ -27,8 +27,12 @@ function readersOf(name: string): string[] {
         path: `../${folder}/${path}`,
       })),
   );
+  const asked = [name, ...readInPlaceOf(name)].map((each) => `'${each}'`);
   const readers = files
-    .filter(({ path }) => readFileSync(new URL(path, import.meta.url), 'utf8').includes(`'${name}'`))
+    .filter(({ path }) => {
+      const code = readFileSync(new URL(path, import.meta.url), 'utf8');
+      return asked.some((each) => code.includes(each));
+    })
     .map(({ program }) => program);
   if (readers.length === 0 && !isReserved(name)) {
     throw new Error(
@@ -38,12 +42,20 @@ function readersOf(name: string): string[] {
   return [...new Set(readers)];
 }
 
+/** The variables in whose place it is read when they are unset. */
+function readInPlaceOf(name: string): string[] {
+  return list.flatMap(([each, { whenUnset }]) =>
+    'variable' in whenUnset && whenUnset.variable === name ? [each] : [],
+  );
+}
+
 function isReserved(name: string): boolean {
   return list.some(([each, { reserved }]) => each === name && reserved !== undefined);
 }
 
 function whenUnset({ whenUnset: rule, unit }: Variable): string {
   if ('required' in rule) return 'required';
+  if ('variable' in rule) return `the same as ${rule.variable}`;
   return 'text' in rule ? `\`${rule.text}\`${unit ? ` ${unit}` : ''}` : rule.meaning;
 }
 

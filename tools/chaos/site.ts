@@ -201,13 +201,19 @@ function existing<T>(found: T | undefined, what: string): T {
 }
 
 function proxiedUrls(world: World, proxies: ReadonlyMap<ServiceName, TcpProxy>): Record<string, string> {
-  const names = { postgres: 'DATABASE_URL', redis: 'REDIS_URL', rabbitmq: 'RABBITMQ_URL' } as const;
+  const names = {
+    postgres: ['DATABASE_URL', 'RECEIVER_DATABASE_URL', 'WORKER_DATABASE_URL'],
+    redis: ['REDIS_URL'],
+    rabbitmq: ['RABBITMQ_URL'],
+  } as const;
   return Object.fromEntries(
-    [...proxies].map(([service, { port }]) => {
-      const url = new URL(world.env[names[service]] as string);
-      url.port = String(port);
-      return [names[service], url.href];
-    }),
+    [...proxies].flatMap(([service, { port }]) =>
+      names[service].map((name) => {
+        const url = new URL(world.env[name] as string);
+        url.port = String(port);
+        return [name, url.href];
+      }),
+    ),
   );
 }
 

@@ -5,9 +5,9 @@ import { operatorName } from './config.ts';
 import { withDatabase } from './database.ts';
 
 /** The variables that every command needs that changes a project's configuration. */
-export const actionVariables = ['DATABASE_URL', 'REDIS_URL', 'CONFIG_CACHE_TTL_SECONDS'] as const;
+export const actionVariables = ['CONSOLE_DATABASE_URL', 'REDIS_URL', 'CONFIG_CACHE_TTL_SECONDS'] as const;
 
-type ActionConfig = { databaseUrl: string; redisUrl: string; configCacheTtlSeconds: number };
+type ActionConfig = { consoleDatabaseUrl: string; redisUrl: string; configCacheTtlSeconds: number };
 
 const redisTimeoutMs = 1_000;
 
@@ -17,7 +17,7 @@ export async function performAction<T>(
   config: ActionConfig,
   action: (deps: SealingDeps) => Promise<ActionResult<T>>,
 ): Promise<T> {
-  const result = await withDatabase(config.databaseUrl, (pool) =>
+  const result = await withDatabase(config.consoleDatabaseUrl, (pool) =>
     action({
       pool,
       actor: actorOfOperator(),

@@ -147,11 +147,11 @@ it('no row has a secret, in clear or sealed, nor the value of a fixed header', a
 });
 
 it('a change and its row are committed together: without the row there is no change', async () => {
-  await world.sql.query('revoke insert on admin_log from hqrelay_app');
+  await world.sql.query('revoke insert on admin_log from hqrelay_console');
   try {
     expect(await world.run('endpoint', 'pause', endpointId)).toMatchObject({ exitCode: 1, stdout: '' });
   } finally {
-    await world.sql.query('grant insert on admin_log to hqrelay_app');
+    await world.sql.query('grant insert on admin_log to hqrelay_console');
   }
   const listed = jsonOf(await world.run('endpoint', 'list', '--project', projectId, '--json'));
   expect(listed).toMatchObject([{ paused: false }]);

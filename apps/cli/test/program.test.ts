@@ -58,13 +58,13 @@ describe('Postgres', () => {
   it('without the schema is told from one that is away', async () => {
     const { pathname } = new URL(world.env['DATABASE_URL'] ?? '');
     const withoutSchema = (world.env['MIGRATION_DATABASE_URL'] ?? '').replace(pathname, '/postgres');
-    const outcome = await world.runWith({ DATABASE_URL: withoutSchema }, ['project', 'list']);
+    const outcome = await world.runWith({ CONSOLE_DATABASE_URL: withoutSchema }, ['project', 'list']);
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
     expect(outcome.stderr).toContain('run npm run migrate');
   });
 
   it('that refuses is quoted in a sentence', async () => {
-    await world.sql.query('revoke select on projects from hqrelay_app');
+    await world.sql.query('revoke select on projects from hqrelay_console');
     const refused = await world.run('project', 'list');
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
     expect(refused.stderr).toBe('error: Postgres: permission denied for table projects\n');

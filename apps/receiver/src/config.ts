@@ -6,7 +6,7 @@ export type ReceiverConfig = ReturnType<typeof readConfig>;
 export const readConfig = (env: Readonly<Record<string, string | undefined>> = process.env) =>
   loadConfig(
     [
-      'DATABASE_URL',
+      'RECEIVER_DATABASE_URL',
       'REDIS_URL',
       'RABBITMQ_URL',
       'HQRELAY_SECRETS_KEY',

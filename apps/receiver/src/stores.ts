@@ -16,7 +16,7 @@ export function createStores(
     logger[state === 'up' ? 'info' : 'warn']({ dependency, state, reason }, 'dependency.changed');
   return {
     postgres: new Postgres({
-      url: config.databaseUrl,
+      url: config.receiverDatabaseUrl,
       applicationName: 'hqrelay-receiver',
       max: 8,
       onChange: (state, reason) => {

@@ -6,7 +6,7 @@ export type WorkerConfig = ReturnType<typeof readConfig>;
 export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env) {
   return loadConfig(
     [
-      'DATABASE_URL',
+      'WORKER_DATABASE_URL',
       'REDIS_URL',
       'RABBITMQ_URL',
       'HQRELAY_SECRETS_KEY',

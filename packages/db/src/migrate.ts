@@ -3,15 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate as applyMigrations } from 'drizzle-orm/node-postgres/migrator';
 import pg from 'pg';
-import { grantAppRole } from './grant-app-role.ts';
+import { type DatabaseUrls, keepRoles } from './roles/keep-roles.ts';
 
 const migrationsFolder = fileURLToPath(new URL('../migrations', import.meta.url));
 
-export type MigrateOptions = {
+export type MigrateOptions = DatabaseUrls & {
   /** The owner of the schema. A direct connection: the migration lock belongs to a session. */
   migrationDatabaseUrl: string;
-  /** The apps' connection; its user is created and granted the apps' role where it is not the owner. */
-  databaseUrl: string;
 };
 
 /** A migration that waits for a lock makes every statement behind it wait too, so it gives up soon and tries again. */
@@ -21,7 +19,7 @@ const triesMax = 20;
 const lockNotAvailable = '55P03';
 
 /**
- * Applies the missing migrations, grants the apps' roles, makes the partitions of this month and the next three. Two at once
+ * Applies the missing migrations, keeps the roles of the apps, makes the partitions of this month and the next three. Two at once
  * wait for each other. Returns sentences for the operator. Throws when a table stays locked for over a minute.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
@@ -50,7 +48,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
 
 async function applyOnce(client: pg.Client, options: MigrateOptions): Promise<string[]> {
   await applyMigrations(drizzle(client), { migrationsFolder });
-  const notices = await grantAppRole(client, options.databaseUrl);
+  const notices = await keepRoles(client, options);
   await client.query(
     'select hqrelay_ensure_partition(now() + make_interval(months => m)) from generate_series(0, 3) m',
   );

@@ -9,7 +9,24 @@ import { makeThrowAwayFolder, removeThrowAwayFolder } from '@hqrelay/services/th
 import pg from 'pg';
 
 export const templateDatabase = 'hqrelay_template';
+/** May do all that the apps may: tests set up with it what they need. */
 export const appUser = { name: 'hqrelay', password: 'test' };
+
+const ownUsers = {
+  RECEIVER_DATABASE_URL: { name: 'hqrelay_in', password: 'test' },
+  WORKER_DATABASE_URL: { name: 'hqrelay_out', password: 'test' },
+  CONSOLE_DATABASE_URL: { name: 'hqrelay_admin', password: 'test' },
+} as const;
+
+/** The URLs that the apps of a database run with: a user with the privileges of its program alone for each. */
+export function ownDatabaseUrls(serverUrl: string, database: string): Record<keyof typeof ownUsers, string> {
+  const urlOf = (name: keyof typeof ownUsers) => databaseUrl(serverUrl, database, ownUsers[name]);
+  return {
+    RECEIVER_DATABASE_URL: urlOf('RECEIVER_DATABASE_URL'),
+    WORKER_DATABASE_URL: urlOf('WORKER_DATABASE_URL'),
+    CONSOLE_DATABASE_URL: urlOf('CONSOLE_DATABASE_URL'),
+  };
+}
 
 export type RunUrls = {
   postgres: string;
@@ -82,9 +99,13 @@ export async function makeTemplate(ownerUrl: string): Promise<void> {
   await client.connect();
   await client.query(`create database ${templateDatabase}`);
   await client.end();
+  const own = ownDatabaseUrls(ownerUrl, templateDatabase);
   await migrate({
     migrationDatabaseUrl: databaseUrl(ownerUrl, templateDatabase),
     databaseUrl: databaseUrl(ownerUrl, templateDatabase, appUser),
+    receiverDatabaseUrl: own.RECEIVER_DATABASE_URL,
+    workerDatabaseUrl: own.WORKER_DATABASE_URL,
+    consoleDatabaseUrl: own.CONSOLE_DATABASE_URL,
   });
 }
 

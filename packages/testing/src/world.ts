@@ -8,17 +8,24 @@ import {
 import { makeThrowAwayFolder, removeThrowAwayFolder } from '@hqrelay/services/throw-away-folder';
 import pg from 'pg';
 import { mountDisk } from './mount-disk.ts';
-import { appUser, databaseUrl, makeTemplate, templateDatabase, type RunUrls } from './run-services.ts';
+import {
+  appUser,
+  databaseUrl,
+  makeTemplate,
+  ownDatabaseUrls,
+  templateDatabase,
+  type RunUrls,
+} from './run-services.ts';
 
 export type World = {
-  /** As the apps' role. */
+  /** As a user that may do all that the apps may. */
   databaseUrl: string;
   ownerDatabaseUrl: string;
   redisUrl: string;
   rabbitmqUrl: string;
   rabbitmqManagementUrl: string;
   secretsKey: string;
-  /** For an app or the command line tool. */
+  /** For an app or the command line tool, each as a Postgres user of its own. */
   env: Record<string, string>;
   /** As the owner: tests look where no app may. */
   sql: pg.Pool;
@@ -95,6 +102,7 @@ async function openWorld(
     rabbitmqManagementUrl,
     env: {
       DATABASE_URL: urls.databaseUrl,
+      ...ownDatabaseUrls(serverUrl, name),
       MIGRATION_DATABASE_URL: ownerDatabaseUrl,
       REDIS_URL: urls.redisUrl,
       RABBITMQ_URL: urls.rabbitmqUrl,

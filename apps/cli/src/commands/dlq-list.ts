@@ -29,9 +29,9 @@ export function addDlqList(dlq: Command, cli: Cli): void {
 }
 
 async function listDeadLetters(cli: Cli, options: Options): Promise<void> {
-  const config = loadConfig(['DATABASE_URL'], cli.env);
+  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
   const { project: projectId, endpoint: endpointId, since, limit } = options;
-  const { deadLetters, total } = await withDatabase(config.databaseUrl, (pool) =>
+  const { deadLetters, total } = await withDatabase(config.consoleDatabaseUrl, (pool) =>
     queries.listDeadLetters(pool, {
       filter: { projectId, endpointId, since },
       all: options.all === true,

@@ -39,8 +39,8 @@ async function replay(cli: Cli, given: readonly string[], options: Options): Pro
   if (given.length === 0 && !isBulk) {
     throw new UsageError('name dead letters by their ids, or all of a --project or of an --endpoint');
   }
-  const config = loadConfig(['DATABASE_URL'], cli.env);
-  await withDatabase(config.databaseUrl, async (pool) => {
+  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
+  await withDatabase(config.consoleDatabaseUrl, async (pool) => {
     if (given.length > 0) return replayNamed(cli, pool, [...new Set(given)], options);
     const period = { since, until: until ?? Date.now() + clockSkewMs };
     return replayMany(cli, pool, { kind: 'dead_letters', projectId, endpointId, ...period }, options);

@@ -19,8 +19,8 @@ export function addEndpointList(endpoint: Command, cli: Cli): void {
 }
 
 async function listEndpoints(cli: Cli, options: Options): Promise<void> {
-  const config = loadConfig(['DATABASE_URL'], cli.env);
-  const endpoints = await withDatabase(config.databaseUrl, (pool) =>
+  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
+  const endpoints = await withDatabase(config.consoleDatabaseUrl, (pool) =>
     queries.listEndpoints(pool, { projectId: options.project, archivedToo: options.all === true }),
   );
   printResult(cli, options, endpoints, () =>

@@ -38,7 +38,7 @@ export function addEndpointTest(endpoint: Command, cli: Cli): void {
 async function testEndpoint(cli: Cli, endpointId: string, options: { json?: boolean }): Promise<void> {
   const config = loadConfig(
     [
-      'DATABASE_URL',
+      'CONSOLE_DATABASE_URL',
       'HQRELAY_SECRETS_KEY',
       'ALLOW_PRIVATE_ENDPOINTS',
       'ALLOW_ENDPOINT_CIDRS',
@@ -47,7 +47,9 @@ async function testEndpoint(cli: Cli, endpointId: string, options: { json?: bool
     ],
     cli.env,
   );
-  const endpoint = await withDatabase(config.databaseUrl, (pool) => queries.readEndpoint(pool, endpointId));
+  const endpoint = await withDatabase(config.consoleDatabaseUrl, (pool) =>
+    queries.readEndpoint(pool, endpointId),
+  );
   if (!endpoint) throw new CommandFailure(`there is no endpoint ${endpointId}`);
 
   const webhookId = newId();

@@ -4,6 +4,13 @@ import { loadConfig } from '@hqrelay/runtime/env/env';
 import { type Cli, CommandFailure } from '../cli.ts';
 import { printResult } from '../output/print.ts';
 
+const ownUrls = [
+  'MIGRATION_DATABASE_URL',
+  'RECEIVER_DATABASE_URL',
+  'WORKER_DATABASE_URL',
+  'CONSOLE_DATABASE_URL',
+] as const;
+
 /** Called by `npm run migrate`, and hidden from the help. */
 export function addMigrate(program: Command, cli: Cli): void {
   program
@@ -14,14 +21,17 @@ export function addMigrate(program: Command, cli: Cli): void {
 }
 
 async function migrateSchema(cli: Cli, options: { json?: boolean }): Promise<void> {
-  const config = loadConfig(['DATABASE_URL', 'MIGRATION_DATABASE_URL'], cli.env);
+  // Where every program has a URL of its own, DATABASE_URL is not needed; given, its user may do all that the apps may.
+  const shared = cli.env['DATABASE_URL'] === undefined ? [] : (['DATABASE_URL'] as const);
+  const config = loadConfig([...shared, ...ownUrls], cli.env);
   const { migrate } = await import('@hqrelay/db/migrate');
-  const { databaseUrl, migrationDatabaseUrl = databaseUrl } = config;
   let notices: string[];
   try {
-    notices = await migrate({ migrationDatabaseUrl, databaseUrl });
+    notices = await migrate(config);
   } catch (error) {
-    throw new CommandFailure(`${redactUrl(migrationDatabaseUrl)} cannot be migrated: ${reasonOf(error)}`);
+    throw new CommandFailure(
+      `${redactUrl(config.migrationDatabaseUrl)} cannot be migrated: ${reasonOf(error)}`,
+    );
   }
   for (const notice of notices) cli.warn(`note: ${notice}\n`);
   printResult(cli, options, { migrated: true, notices }, () => 'The schema is up to date.');

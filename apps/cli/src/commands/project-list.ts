@@ -17,8 +17,8 @@ export function addProjectList(project: Command, cli: Cli): void {
 }
 
 async function list(cli: Cli, options: Options): Promise<void> {
-  const config = loadConfig(['DATABASE_URL'], cli.env);
-  const projects = await withDatabase(config.databaseUrl, (pool) =>
+  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
+  const projects = await withDatabase(config.consoleDatabaseUrl, (pool) =>
     listProjects(pool, { archivedToo: options.all === true }),
   );
   printResult(cli, options, projects, () =>

@@ -39,9 +39,11 @@ export function addReplayJobs(replayJob: Command, cli: Cli): void {
 }
 
 async function list(cli: Cli, options: ListOptions): Promise<void> {
-  const config = loadConfig(['DATABASE_URL'], cli.env);
+  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
   const { project: projectId, limit } = options;
-  const jobs = await withDatabase(config.databaseUrl, (pool) => listReplayJobs(pool, { projectId, limit }));
+  const jobs = await withDatabase(config.consoleDatabaseUrl, (pool) =>
+    listReplayJobs(pool, { projectId, limit }),
+  );
   printResult(cli, options, jobs.map(withoutIds), () =>
     formatTable(
       ['CREATED', 'JOB', 'STATE', 'REPLAYED', 'OF', 'PER SECOND', 'WHAT', 'BY', 'ENDED'],
@@ -62,8 +64,8 @@ async function list(cli: Cli, options: ListOptions): Promise<void> {
 }
 
 async function show(cli: Cli, jobId: string, options: { json?: boolean }): Promise<void> {
-  const config = loadConfig(['DATABASE_URL'], cli.env);
-  const { job, states } = await withDatabase(config.databaseUrl, async (pool) => {
+  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
+  const { job, states } = await withDatabase(config.consoleDatabaseUrl, async (pool) => {
     const found = await readReplayJob(pool, jobId);
     if (!found) throw new CommandFailure(`there is no replay job ${jobId}`);
     return { job: found, states: await countReplaysOfJob(pool, jobId) };
@@ -84,8 +86,8 @@ async function show(cli: Cli, jobId: string, options: { json?: boolean }): Promi
 }
 
 async function cancel(cli: Cli, jobId: string, options: { json?: boolean }): Promise<void> {
-  const config = loadConfig(['DATABASE_URL'], cli.env);
-  const job = await withDatabase(config.databaseUrl, async (pool) =>
+  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
+  const job = await withDatabase(config.consoleDatabaseUrl, async (pool) =>
     valueOf(cli, await cancelReplayJob({ pool, actor: actorOfOperator() }, jobId)),
   );
   printResult(

@@ -33,8 +33,8 @@ async function replayPeriod(cli: Cli, options: Options): Promise<void> {
     throw new UsageError('name a webhook, or a period with --endpoint and --since');
   }
   if (since >= until) throw new UsageError('--since is not before --until: the period is empty');
-  const config = loadConfig(['DATABASE_URL'], cli.env);
-  await withDatabase(config.databaseUrl, (pool) =>
+  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
+  await withDatabase(config.consoleDatabaseUrl, (pool) =>
     replayMany(cli, pool, { kind: 'webhooks', endpointId, since, until, missing }, options),
   );
 }
@@ -46,8 +46,8 @@ async function replayOne(cli: Cli, id: string, options: Options): Promise<void> 
       'a webhook stands alone: --since, --until, --missing and --dry-run are for a period',
     );
   }
-  const config = loadConfig(['DATABASE_URL'], cli.env);
-  const replays = await withDatabase(config.databaseUrl, async (pool) => {
+  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
+  const replays = await withDatabase(config.consoleDatabaseUrl, async (pool) => {
     const requestedBy = options.by ?? operatorAddress();
     const input = { webhookLogId: id, endpointId: options.endpoint, requestedBy, now: Date.now() };
     return valueOf(cli, await replayWebhook({ pool, actor: actorOfOperator() }, input));

@@ -19,8 +19,8 @@ export function addSecretList(secret: Command, cli: Cli): void {
 }
 
 async function listSecrets(cli: Cli, options: Options): Promise<void> {
-  const config = loadConfig(['DATABASE_URL'], cli.env);
-  const secrets = await withDatabase(config.databaseUrl, async (pool) => {
+  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
+  const secrets = await withDatabase(config.consoleDatabaseUrl, async (pool) => {
     if (!(await readProject(pool, options.project))) {
       throw new CommandFailure(`there is no project ${options.project}`);
     }

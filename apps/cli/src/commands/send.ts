@@ -47,14 +47,16 @@ export function addSend(program: Command, cli: Cli): void {
 
 async function send(cli: Cli, options: Options): Promise<void> {
   const config = loadConfig(
-    ['DATABASE_URL', 'HQRELAY_SECRETS_KEY', 'RECEIVER_URL', 'RECEIVER_PORT'],
+    ['CONSOLE_DATABASE_URL', 'HQRELAY_SECRETS_KEY', 'RECEIVER_URL', 'RECEIVER_PORT'],
     cli.env,
   );
   const body =
     options.body === undefined
       ? sampleBody(options.eventType)
       : await readInputFile(cli, '--body', options.body);
-  const project = await withDatabase(config.databaseUrl, (pool) => readProjectConfig(pool, options.project));
+  const project = await withDatabase(config.consoleDatabaseUrl, (pool) =>
+    readProjectConfig(pool, options.project),
+  );
   if (!project) throw new CommandFailure(`there is no project ${options.project}`);
 
   const url = webhookUrl({ ...config, publicUrl: config.receiverUrl }, project.id);

@@ -34,9 +34,9 @@ export function addWebhookList(webhook: Command, cli: Cli): void {
 }
 
 async function listWebhooks(cli: Cli, options: Options): Promise<void> {
-  const config = loadConfig(['DATABASE_URL'], cli.env);
+  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
   const { project: projectId, status, since: sinceMs, limit } = options;
-  const found = await withDatabase(config.databaseUrl, async (pool) => {
+  const found = await withDatabase(config.consoleDatabaseUrl, async (pool) => {
     if (!(await readProject(pool, projectId))) throw new CommandFailure(`there is no project ${projectId}`);
     return queries.listWebhooks(pool, { projectId, status, sinceMs, limit: limit + 1 });
   });

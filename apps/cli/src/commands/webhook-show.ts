@@ -20,9 +20,9 @@ export function addWebhookShow(webhook: Command, cli: Cli): void {
 }
 
 async function showWebhook(cli: Cli, id: string, options: { json?: boolean }): Promise<void> {
-  const config = loadConfig(['DATABASE_URL'], cli.env);
+  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
   const receivedAt = timeOfId(id);
-  const story = await withDatabase(config.databaseUrl, (pool) =>
+  const story = await withDatabase(config.consoleDatabaseUrl, (pool) =>
     queries.readWebhookDetails(pool, { id, receivedAt, bodyBytesMax }),
   );
   if (!story) {

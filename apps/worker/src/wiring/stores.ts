@@ -12,13 +12,13 @@ export type Stores = ReturnType<typeof createStores>;
 
 /** The clients of Postgres, Redis and RabbitMQ. None of them connects before it is started. */
 export function createStores(
-  config: Pick<WorkerConfig, 'databaseUrl' | 'redisUrl' | 'rabbitmqUrls'>,
+  config: Pick<WorkerConfig, 'workerDatabaseUrl' | 'redisUrl' | 'rabbitmqUrls'>,
   { logger, registry }: { logger: Logger; registry: Registry },
 ) {
   const onChange = (dependency: string) => (state: string, reason?: string) =>
     logger[state === 'up' ? 'info' : 'warn']({ dependency, state, reason }, 'dependency.changed');
   const postgres = new Postgres({
-    url: config.databaseUrl,
+    url: config.workerDatabaseUrl,
     applicationName: 'hqrelay-worker',
     max: 10,
     onChange: onChange('postgres'),

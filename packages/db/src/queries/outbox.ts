@@ -12,7 +12,7 @@ const bytesMax = 16 << 20;
 export async function insertOutbox(pool: pg.Pool, row: OutboxRow): Promise<void> {
   await pool.query(
     `insert into outbox (id, exchange, routing_key, message, created_at) values ($1, $2, $3, $4, now())
-     on conflict (id) do update set message = excluded.message`,
+     on conflict (id) do update set message = $4`,
     [row.id, row.exchange, row.routingKey, row.message],
   );
 }

@@ -21,8 +21,11 @@ export interface Variable<
   /** The name in a loaded config. */
   key: Key;
   schema: Schema;
-  /** What an unset variable means: `required` is a problem, `text` is parsed, `value` is taken as it is. */
-  whenUnset: { required: true } | { text: string } | { value: Unset; meaning: string };
+  /**
+   * What an unset variable means: `required` is a problem, `text` is parsed, `value` is taken as it is, `variable` names the
+   * variable that is read in its place.
+   */
+  whenUnset: { required: true } | { text: string } | { value: Unset; meaning: string } | { variable: string };
   /** `secret` is never shown; of a `url` everything but the password is. */
   shown: 'value' | 'url' | 'secret';
   unit?: 'bytes' | 'milliseconds' | 'seconds' | 'days';
@@ -50,18 +53,48 @@ export const variables = {
     shown: 'url',
     example: 'postgres://hqrelay:password@localhost:5432/hqrelay',
     description:
-      'Postgres, as the role of the apps. A transaction-mode pooler in front of it works too. ' +
-      'TLS with a CA of your own: add `?sslmode=verify-full&sslrootcert=/path/ca.pem`.',
+      'Postgres, as the user of every program that has no URL of its own below. A transaction-mode pooler in front of ' +
+      'it works too. TLS with a CA of your own: add `?sslmode=verify-full&sslrootcert=/path/ca.pem`.',
   }),
   MIGRATION_DATABASE_URL: variable({
     key: 'migrationDatabaseUrl',
     schema: postgresUrl,
-    whenUnset: { value: undefined, meaning: 'the same as DATABASE_URL' },
+    whenUnset: { variable: 'DATABASE_URL' },
     shown: 'url',
     example: 'postgres://hqrelay_owner:password@localhost:5432/hqrelay',
     description:
-      'Postgres, as the role that owns the schema. When it names another role than `DATABASE_URL`, ' +
-      'migrating creates the role of the apps and gives it only the privileges it needs.',
+      'Postgres, as the role that owns the schema. Migrating creates the users of the other URLs where they do not ' +
+      'exist, and gives each the privileges that its program needs.',
+  }),
+  RECEIVER_DATABASE_URL: variable({
+    key: 'receiverDatabaseUrl',
+    schema: postgresUrl,
+    whenUnset: { variable: 'DATABASE_URL' },
+    shown: 'url',
+    example: 'postgres://hqrelay_in:password@localhost:5432/hqrelay',
+    description:
+      'Postgres, as the user of the receiver alone: it cannot change projects, endpoints and secrets, nor read payloads. ' +
+      'Give it to `migrate` too.',
+  }),
+  WORKER_DATABASE_URL: variable({
+    key: 'workerDatabaseUrl',
+    schema: postgresUrl,
+    whenUnset: { variable: 'DATABASE_URL' },
+    shown: 'url',
+    example: 'postgres://hqrelay_out:password@localhost:5432/hqrelay',
+    description:
+      'Postgres, as the user of the worker alone: of projects and endpoints it can disable an endpoint after a 410 and ' +
+      'change nothing else. Give it to `migrate` too.',
+  }),
+  CONSOLE_DATABASE_URL: variable({
+    key: 'consoleDatabaseUrl',
+    schema: postgresUrl,
+    whenUnset: { variable: 'DATABASE_URL' },
+    shown: 'url',
+    example: 'postgres://hqrelay_admin:password@localhost:5432/hqrelay',
+    description:
+      'Postgres, as the user of the command line tool alone: it changes projects, endpoints and secrets, and inserts no ' +
+      'webhook and no attempt. Give it to `migrate` too.',
   }),
   REDIS_URL: variable({
     key: 'redisUrl',

@@ -25,7 +25,10 @@ describe('loadConfig', () => {
   it('gives unset variables their defaults', () => {
     expect(loadConfig(names, required)).toEqual({
       databaseUrl: required.DATABASE_URL,
-      migrationDatabaseUrl: undefined,
+      migrationDatabaseUrl: required.DATABASE_URL,
+      receiverDatabaseUrl: required.DATABASE_URL,
+      workerDatabaseUrl: required.DATABASE_URL,
+      consoleDatabaseUrl: required.DATABASE_URL,
       redisUrl: required.REDIS_URL,
       rabbitmqUrls: ['amqp://u:pa55word@a.internal', 'amqps://u:pa55word@b.internal/vhost'],
       secretsKey: key,
@@ -51,6 +54,21 @@ describe('loadConfig', () => {
     expect(loadConfig(['WORKER_PORT'], { WORKER_PORT: '4001', LOG_LEVEL: 'nonsense' })).toEqual({
       workerPort: 4001,
     });
+  });
+
+  it('reads DATABASE_URL in place of a URL of its own that is unset, and does not need it otherwise', () => {
+    const own = 'postgres://receiver@db.internal/hqrelay';
+    expect(loadConfig(['RECEIVER_DATABASE_URL'], { ...required, RECEIVER_DATABASE_URL: own })).toEqual({
+      receiverDatabaseUrl: own,
+    });
+    expect(loadConfig(['RECEIVER_DATABASE_URL'], { RECEIVER_DATABASE_URL: own })).toEqual({
+      receiverDatabaseUrl: own,
+    });
+    expect(loadConfig(['RECEIVER_DATABASE_URL'], { DATABASE_URL: required.DATABASE_URL })).toEqual({
+      receiverDatabaseUrl: required.DATABASE_URL,
+    });
+    const load = () => loadConfig(['RECEIVER_DATABASE_URL', 'WORKER_DATABASE_URL'], {});
+    expect(load).toThrow(new ConfigError(['DATABASE_URL is required but not set']));
   });
 
   it('names all problems at once', () => {
@@ -139,7 +157,7 @@ describe('describeConfig', () => {
     const described = describeConfig(
       loadConfig(names, { ...required, EGRESS_PROXY: 'http://u:pa55word@proxy:3128' }),
     );
-    expect(described).toMatchObject({ secretsKey: 'set', receiverPort: 3000, migrationDatabaseUrl: 'unset' });
+    expect(described).toMatchObject({ secretsKey: 'set', receiverPort: 3000, publicUrl: 'unset' });
     expect(described['rabbitmqUrls']).toMatch(/a\.internal.*b\.internal/);
     expect(JSON.stringify(described)).not.toContain('pa55word');
     expect(JSON.stringify(described)).not.toContain(key);

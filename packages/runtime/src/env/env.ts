@@ -29,25 +29,33 @@ export function loadConfig<const Name extends VariableName>(
   env: Readonly<Record<string, string | undefined>>,
 ): Config<Name> {
   const config: Record<string, unknown> = {};
-  const problems: string[] = [];
-  for (const name of names) {
-    const { key, schema, whenUnset, shown }: Variable = variables[name];
+  const problems = new Set<string>();
+  for (const asked of names) {
+    const { key }: Variable = variables[asked];
+    const name = sourceOf(asked, env);
+    const { schema, whenUnset, shown }: Variable = variables[name];
     const text = env[name];
     if (text === undefined && 'value' in whenUnset) {
       config[key] = whenUnset.value;
     } else if (text === undefined && 'required' in whenUnset) {
-      problems.push(`${name} is required but not set`);
+      problems.add(`${name} is required but not set`);
     } else if (text?.trim() === '') {
-      problems.push(`${name} is set but empty: give it a value or unset it`);
+      problems.add(`${name} is set but empty: give it a value or unset it`);
     } else {
       const result = schema.safeParse(text ?? ('text' in whenUnset ? whenUnset.text : undefined));
       if (result.success) config[key] = result.data;
       else
-        problems.push(`${name}: ${sentence(result.error)}${shown === 'value' ? `, not ${quote(text)}` : ''}`);
+        problems.add(`${name}: ${sentence(result.error)}${shown === 'value' ? `, not ${quote(text)}` : ''}`);
     }
   }
-  if (problems.length > 0) throw new ConfigError(problems);
+  if (problems.size > 0) throw new ConfigError([...problems]);
   return config as Config<Name>;
+}
+
+/** The variable whose text is taken: the one asked for, or the one that its rule names when it is unset. */
+function sourceOf(name: VariableName, env: Readonly<Record<string, string | undefined>>): VariableName {
+  const { whenUnset }: Variable = variables[name];
+  return env[name] === undefined && 'variable' in whenUnset ? (whenUnset.variable as VariableName) : name;
 }
 
 /** The config as it may be logged: secrets as `set` or `unset`, URLs without their password. */

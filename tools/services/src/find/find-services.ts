@@ -111,7 +111,10 @@ async function startContainers(
     root,
     env: {
       POSTGRES_PASSWORD: passwords.owner,
-      POSTGRES_APP_PASSWORD: passwords.app,
+      // docker-compose.yml asks for every variable that it names, also those of the apps, which do not run in containers here.
+      POSTGRES_RECEIVER_PASSWORD: 'unused-by-the-stores',
+      POSTGRES_WORKER_PASSWORD: 'unused-by-the-stores',
+      POSTGRES_CONSOLE_PASSWORD: 'unused-by-the-stores',
       REDIS_PASSWORD: passwords.redis,
       RABBITMQ_PASSWORD: passwords.rabbitmq,
       HQRELAY_SECRETS_KEY: env['HQRELAY_SECRETS_KEY'] ?? 'unused-by-the-stores',

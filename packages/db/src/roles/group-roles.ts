@@ -1,0 +1,73 @@
+const configuration = ['projects', 'project_secrets', 'endpoints', 'endpoint_secrets'];
+const audit = ['webhook_logs', 'webhook_payloads', 'delivery_attempts', 'replays', 'admin_log'];
+const state = [
+  'held_deliveries',
+  'outbox',
+  'idempotency_keys',
+  'dead_letters',
+  'endpoint_breakers',
+  'endpoint_releases',
+  'replay_jobs',
+];
+const views = ['delivery_status', 'replay_status'];
+
+/** Every table and view of the schema. A partition is reached through its parent alone. */
+export const relations: readonly string[] = [...configuration, ...audit, ...state, ...views];
+const everything = relations.join(', ');
+
+/** Columns that hold encrypted secrets. `hqrelay_reader` reads every other column. */
+export const secretColumns: Readonly<Record<string, readonly string[]>> = {
+  project_secrets: ['sealed'],
+  endpoint_secrets: ['sealed'],
+  endpoints: ['sealed_headers', 'sealed_client_certificate'],
+};
+
+const ensurePartition = 'hqrelay_ensure_partition(timestamptz)';
+const dropPayloads = 'hqrelay_drop_payloads(timestamptz, uuid, integer)';
+
+/** The functions that only those may call who are granted them. */
+export const functions: readonly string[] = [ensurePartition, dropPayloads];
+
+/**
+ * The group roles and what each may do, as the first half of a GRANT. A row lock (FOR UPDATE, FOR NO KEY UPDATE) needs UPDATE
+ * on one column, and ON CONFLICT needs SELECT on the columns that it compares.
+ */
+export const groupRoles = {
+  hqrelay_receiver: [
+    `select on ${configuration.join(', ')}, webhook_logs, idempotency_keys`,
+    'insert on webhook_logs, webhook_payloads',
+    'insert, update on idempotency_keys',
+    'select (id), insert, update (message) on outbox',
+    // It asks whether a message, an attempt or a held delivery of an accepted webhook exists.
+    'select (webhook_log_id, attempted_at) on delivery_attempts',
+    'select (webhook_log_id) on held_deliveries',
+    'update (last_received_at) on projects',
+    'update (last_verified_at) on project_secrets',
+    `execute on function ${ensurePartition}`,
+  ],
+  hqrelay_worker: [
+    `select on ${everything}`,
+    // Also the receiver's rows, which wait in RabbitMQ while Postgres is down.
+    'insert on webhook_logs, webhook_payloads, delivery_attempts, replays, admin_log, dead_letters',
+    'insert, update, delete on held_deliveries, outbox, endpoint_breakers',
+    'insert, update on endpoint_releases',
+    'update (replay_id, replayed_at) on dead_letters',
+    'update (state, replayed, not_replayed, cursor_at, cursor_id, next_due_at, ended_at) on replay_jobs',
+    // It locks expired keys before it deletes them.
+    'delete, update (expires_at) on idempotency_keys',
+    // After a 410; a trigger then raises the version of the project, which the worker locks first.
+    'update (enabled, disabled_by, disabled_reason) on endpoints',
+    'update (config_version) on projects',
+    `execute on function ${ensurePartition}, ${dropPayloads}`,
+  ],
+  hqrelay_console: [
+    `select on ${everything}`,
+    `insert, update on ${configuration.join(', ')}, replay_jobs`,
+    'insert on admin_log, replays, held_deliveries',
+    'update (replay_id, replayed_at) on dead_letters',
+    `execute on function ${ensurePartition}`,
+  ],
+  hqrelay_reader: [],
+} as const satisfies Record<string, readonly string[]>;
+
+export type GroupRole = keyof typeof groupRoles;
