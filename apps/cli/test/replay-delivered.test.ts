@@ -1,6 +1,6 @@
-import { BrokerConnection } from '@hqrelay/queue/connection';
+import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { encodeMessage } from '@hqrelay/queue/messages';
-import { Publisher } from '@hqrelay/queue/publisher';
+import { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { workExchange } from '@hqrelay/queue/topology';
 import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
 import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';

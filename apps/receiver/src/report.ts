@@ -1,6 +1,6 @@
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { Registry } from '@hqrelay/runtime/metrics';
-import type { PublishResult } from '@hqrelay/queue/publish-channel';
+import type { PublishResult } from '@hqrelay/queue/publishing/publish-channel';
 import { Counter, Histogram } from 'prom-client';
 
 export type Received = {

@@ -1,6 +1,6 @@
 import { Cache } from '@hqrelay/cache/client';
 import { Postgres } from '@hqrelay/db/postgres';
-import { BrokerConnection } from '@hqrelay/queue/connection';
+import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { ReceiverConfig } from './config.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { decodeSpill } from '@hqrelay/audit/spill-format';
-import { BrokerConnection } from '@hqrelay/queue/connection';
+import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { auditQueue } from '@hqrelay/queue/topology';
 import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';

@@ -1,8 +1,8 @@
 import { Postgres } from '@hqrelay/db/postgres';
 import { countOutbox, insertOutbox } from '@hqrelay/db/queries/outbox';
 import { newId } from '@hqrelay/domain/ids';
-import { BrokerConnection } from '@hqrelay/queue/connection';
-import { Publisher } from '@hqrelay/queue/publisher';
+import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
+import { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { delayName, workExchange } from '@hqrelay/queue/topology';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';

@@ -1,7 +1,7 @@
 import { deliveryId, newId } from '@hqrelay/domain/ids';
-import { BrokerConnection } from '@hqrelay/queue/connection';
+import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { encodeMessage, type DeliveryFields } from '@hqrelay/queue/messages';
-import { Publisher } from '@hqrelay/queue/publisher';
+import { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { workExchange, type WorkQueue } from '@hqrelay/queue/topology';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { connect } from 'amqplib';

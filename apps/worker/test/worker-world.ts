@@ -1,9 +1,9 @@
 import { announceProjectChange } from '@hqrelay/cache/project-config';
 import { newId } from '@hqrelay/domain/ids';
-import { BrokerConnection } from '@hqrelay/queue/connection';
+import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { decodeMessage, encodeMessage, type DeliveryFields, type Envelope } from '@hqrelay/queue/messages';
 import { decodeParked } from '@hqrelay/queue/parked';
-import { Publisher, type Publication } from '@hqrelay/queue/publisher';
+import { Publisher, type Publication } from '@hqrelay/queue/publishing/publisher';
 import { deadLetterQueue, workExchange, type WorkQueue } from '@hqrelay/queue/topology';
 import { createLogger } from '@hqrelay/runtime/logger';
 import { createRegistry } from '@hqrelay/runtime/metrics';

@@ -1,6 +1,6 @@
 import type { Postgres } from '@hqrelay/db/postgres';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
-import type { Publisher } from '@hqrelay/queue/publisher';
+import type { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { auditQueue } from '@hqrelay/queue/topology';
 import { Batcher } from '@hqrelay/flow/batcher';
 import { Circuit } from '@hqrelay/flow/circuit';

@@ -1,7 +1,7 @@
 import type { Postgres } from '@hqrelay/db/postgres';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
-import type { BrokerConnection } from '@hqrelay/queue/connection';
-import type { Publisher } from '@hqrelay/queue/publisher';
+import type { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
+import type { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { auditQueue } from '@hqrelay/queue/topology';
 import { parkRow, parkSpill } from './park-row.ts';
 import { decodeSpill } from './spill-format.ts';

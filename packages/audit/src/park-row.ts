@@ -1,6 +1,6 @@
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { encodeParked } from '@hqrelay/queue/parked';
-import type { Publisher } from '@hqrelay/queue/publisher';
+import type { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { deadLetterQueue } from '@hqrelay/queue/topology';
 import { encodeSpill } from './spill-format.ts';
 

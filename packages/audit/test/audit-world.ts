@@ -1,9 +1,9 @@
 import { Postgres } from '@hqrelay/db/postgres';
 import type { AuditRow, DeliveryAttemptRow } from '@hqrelay/db/queries/append-audit';
 import { newId } from '@hqrelay/domain/ids';
-import { BrokerConnection } from '@hqrelay/queue/connection';
+import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { decodeParked } from '@hqrelay/queue/parked';
-import { Publisher } from '@hqrelay/queue/publisher';
+import { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { auditQueue, deadLetterQueue } from '@hqrelay/queue/topology';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld } from '@hqrelay/testing/world';

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { BrokerConnection } from '@hqrelay/queue/connection';
-import { Publisher } from '@hqrelay/queue/publisher';
+import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
+import { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { workExchange } from '@hqrelay/queue/topology';
 import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
 import { createCertificates } from '@hqrelay/testing/certificates';

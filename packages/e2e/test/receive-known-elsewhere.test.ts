@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { connectRedis } from '@hqrelay/cache/connect-redis';
 import { newId } from '@hqrelay/domain/ids';
-import { BrokerConnection } from '@hqrelay/queue/connection';
+import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { decodeMessage } from '@hqrelay/queue/messages';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { startApp, type AppProcess } from '@hqrelay/testing/app-process';

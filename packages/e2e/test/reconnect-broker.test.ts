@@ -1,4 +1,4 @@
-import { BrokerConnection, type ChannelUser } from '@hqrelay/queue/connection';
+import { BrokerConnection, type ChannelUser } from '@hqrelay/queue/connection/broker-connection';
 import { auditQueue } from '@hqrelay/queue/topology';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { waitFor } from '@hqrelay/testing/wait-for';

@@ -1,7 +1,7 @@
 import { withTimeout } from '@hqrelay/flow/with-timeout';
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import type { Verdict } from './acknowledgements.ts';
-import type { BrokerConnection, ChannelUser } from './connection.ts';
+import type { BrokerConnection, ChannelUser } from './connection/broker-connection.ts';
 import { Places } from './places.ts';
 import { Subscription } from './subscription.ts';
 

@@ -2,7 +2,7 @@ import { createWorld, type World } from '@hqrelay/testing/world';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { connect } from 'amqplib';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { BrokerConnection } from '../src/connection.ts';
+import { BrokerConnection } from '../src/connection/broker-connection.ts';
 import { Consumer, type ConsumerOptions, type ReceivedMessage, type Verdict } from '../src/consumer.ts';
 
 const queue = 'hqrelay.webhooks';

@@ -2,9 +2,9 @@ import { createWorld, type World } from '@hqrelay/testing/world';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import type { Channel, ChannelModel, Message } from 'amqplib';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { BrokerConnection } from '../src/connection.ts';
+import { BrokerConnection } from '../src/connection/broker-connection.ts';
 import { Consumer, type ConsumerOptions, type ReceivedMessage, type Verdict } from '../src/consumer.ts';
-import { Publisher } from '../src/publisher.ts';
+import { Publisher } from '../src/publishing/publisher.ts';
 import { workExchange, type WorkQueue } from '../src/topology.ts';
 
 let world: World;

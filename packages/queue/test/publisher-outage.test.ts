@@ -5,10 +5,10 @@ import { createWorld, type World } from '@hqrelay/testing/world';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { BrokerConnection } from '../src/connection.ts';
+import { BrokerConnection } from '../src/connection/broker-connection.ts';
 import { Consumer } from '../src/consumer.ts';
-import type { PublishResult } from '../src/publish-channel.ts';
-import { Publisher } from '../src/publisher.ts';
+import type { PublishResult } from '../src/publishing/publish-channel.ts';
+import { Publisher } from '../src/publishing/publisher.ts';
 import { delayName, workExchange } from '../src/topology.ts';
 
 let world: World;

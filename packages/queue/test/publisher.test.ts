@@ -1,9 +1,9 @@
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { BrokerConnection } from '../src/connection.ts';
-import type { PublishResult } from '../src/publish-channel.ts';
-import { Publisher } from '../src/publisher.ts';
+import { BrokerConnection } from '../src/connection/broker-connection.ts';
+import type { PublishResult } from '../src/publishing/publish-channel.ts';
+import { Publisher } from '../src/publishing/publisher.ts';
 import { delayName, largeQueueOf, smallMessageBytesMax, workExchange } from '../src/topology.ts';
 
 let world: World;

@@ -2,7 +2,7 @@ import { createWorld, type World } from '@hqrelay/testing/world';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { connect, type Channel, type ChannelModel, type GetMessage } from 'amqplib';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { BrokerConnection } from '../src/connection.ts';
+import { BrokerConnection } from '../src/connection/broker-connection.ts';
 import {
   assertTopology,
   deadLetterQueue,

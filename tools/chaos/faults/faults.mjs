@@ -29,7 +29,7 @@ export const faults = {
   'wait-for-confirm': [
     {
       app: 'receiver',
-      module: 'packages/queue/dist/publisher.js',
+      module: 'packages/queue/dist/publishing/publisher.js',
       name: 'Publisher',
       replace: (Publisher, used) => {
         Publisher.prototype.mayPublishTo = () => true;
@@ -63,7 +63,7 @@ export const faults = {
   'audit-spill': [
     {
       app: 'both',
-      module: 'packages/queue/dist/publisher.js',
+      module: 'packages/queue/dist/publishing/publisher.js',
       name: 'Publisher',
       replace: (Publisher, used) =>
         withMethod(Publisher, 'publish', (publish, [publication]) => {

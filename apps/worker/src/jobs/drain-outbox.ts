@@ -1,6 +1,6 @@
 import type { Postgres } from '@hqrelay/db/postgres';
 import { drainOutbox as drain, type OutboxTarget } from '@hqrelay/db/queries/outbox';
-import type { Publisher } from '@hqrelay/queue/publisher';
+import type { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { smallMessageBytesMax } from '@hqrelay/queue/topology';
 
 export type DrainOutboxDeps = { postgres: Postgres; publisher: Publisher };

@@ -1,7 +1,7 @@
 import type { Cache } from '@hqrelay/cache/client';
 import type { Postgres } from '@hqrelay/db/postgres';
-import type { BrokerConnection } from '@hqrelay/queue/connection';
-import type { Publisher } from '@hqrelay/queue/publisher';
+import type { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
+import type { Publisher } from '@hqrelay/queue/publishing/publisher';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { EndpointGate } from '../endpoint/endpoint-gate.ts';
 import { countWorkers, type Fleet } from './count-workers.ts';

@@ -3,7 +3,7 @@ import { countOpenDeadLetters } from '@hqrelay/db/queries/dead-letters';
 import { countHeld } from '@hqrelay/db/queries/held-deliveries';
 import { countOutbox } from '@hqrelay/db/queries/outbox';
 import { delayLadder } from '@hqrelay/domain/delivery/retry-schedule';
-import type { BrokerConnection } from '@hqrelay/queue/connection';
+import type { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { auditQueue, deadLetterQueue, delayName, largeQueueOf, workQueues } from '@hqrelay/queue/topology';
 import type { Registry } from '@hqrelay/runtime/metrics';
 import { Gauge } from 'prom-client';

@@ -1,7 +1,7 @@
 import type { Postgres } from '@hqrelay/db/postgres';
 import { listHoldingEndpoints, releaseOfEndpoint } from '@hqrelay/db/queries/endpoint-releases';
 import { releaseDue, type PublishHeld } from '@hqrelay/db/queries/held-deliveries';
-import type { Publisher } from '@hqrelay/queue/publisher';
+import type { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { largeQueueOf, sizedRoutingKey, workExchange, type WorkQueue } from '@hqrelay/queue/topology';
 import type { EndpointGate } from '../endpoint/endpoint-gate.ts';
 

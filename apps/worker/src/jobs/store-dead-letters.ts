@@ -1,8 +1,8 @@
 import { isAboutRows, type Postgres } from '@hqrelay/db/postgres';
 import { insertDeadLetters } from '@hqrelay/db/queries/dead-letters';
-import type { BrokerConnection } from '@hqrelay/queue/connection';
+import type { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { encodeMessage } from '@hqrelay/queue/messages';
-import type { Publisher } from '@hqrelay/queue/publisher';
+import type { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { deadLetterQueue, workExchange } from '@hqrelay/queue/topology';
 import type { Logger } from '@hqrelay/runtime/logger';
 import { fateOf, type Fate } from '../outgoing/dead-letter.ts';

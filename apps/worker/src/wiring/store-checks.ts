@@ -2,7 +2,7 @@ import { clusterRefusal } from '@hqrelay/cache/cluster-refusal';
 import { evictionWarning } from '@hqrelay/cache/eviction-warning';
 import { clockWarning, measureClockOffset } from '@hqrelay/db/queries/clock-offset';
 import { countPartitionsAhead, partitionsWarning } from '@hqrelay/db/queries/partitions';
-import { diskWarning } from '@hqrelay/queue/disk-warning';
+import { diskWarning } from '@hqrelay/queue/connection/disk-warning';
 import { StoreChecks } from '@hqrelay/runtime/store-checks';
 import { Gauge } from 'prom-client';
 import type { WorkerConfig } from '../config.ts';

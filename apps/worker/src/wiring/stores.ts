@@ -1,8 +1,8 @@
 import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
 import { Cache } from '@hqrelay/cache/client';
 import { Postgres } from '@hqrelay/db/postgres';
-import { BrokerConnection } from '@hqrelay/queue/connection';
-import { Publisher } from '@hqrelay/queue/publisher';
+import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
+import { Publisher } from '@hqrelay/queue/publishing/publisher';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { Registry } from '@hqrelay/runtime/metrics';
 import { Counter } from 'prom-client';

@@ -1,6 +1,6 @@
 import { Circuit } from '@hqrelay/flow/circuit';
 import type { Channel, ChannelModel, ConfirmChannel, Message as AmqpMessage } from 'amqplib';
-import type { ChannelUser } from './connection.ts';
+import type { ChannelUser } from '../connection/broker-connection.ts';
 
 export type PublishFailure =
   | 'disconnected'

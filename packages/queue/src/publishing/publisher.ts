@@ -1,7 +1,7 @@
 import type { StoreHealth } from '@hqrelay/flow/store-health';
-import type { BrokerConnection } from './connection.ts';
+import type { BrokerConnection } from '../connection/broker-connection.ts';
 import { PublishChannel, type PublishResult } from './publish-channel.ts';
-import { allQueues, queueOf, sizedRoutingKey } from './topology.ts';
+import { allQueues, queueOf, sizedRoutingKey } from '../topology.ts';
 
 /** A message for a work queue names the queue; its size decides between the queue and its `.large` sibling. */
 export type Publication = { exchange: string; routingKey: string; body: Buffer };
