@@ -61,7 +61,9 @@ export class BackgroundRows {
 
   async #retry(): Promise<void> {
     while (this.#kept.length > 0) {
-      await wait(retryAfterMs, undefined, { signal: this.#closing.signal }).catch(() => {});
+      await wait(retryAfterMs, undefined, { signal: this.#closing.signal }).catch(() => {
+        // Closing: the last try follows at once.
+      });
       while (this.#kept.length > 0 && (await this.#retryBatch())) {
         // Until a whole batch fails.
       }

@@ -16,7 +16,7 @@ export type CacheOptions = {
 
 /** A provider waits no longer than this for Redis; the request continues without it. */
 const answerWithinMs = 100;
-/** For commands that do not go through `tryCommand`. */
+/** For commands that do not use `tryCommand`. */
 const commandTimeoutMs = 1_000;
 const probeAgainAfterMs = 500;
 const reportAgainAfterMs = 60_000;
@@ -53,15 +53,16 @@ export class Cache {
 
   /** Begins to connect and returns at once: Redis may come up later. */
   start(): void {
-    // ioredis connects again by itself; the 'error' event gave the reason.
-    this.redis.connect().catch(() => {});
+    this.redis.connect().catch(() => {
+      // ioredis reconnects by itself; the 'error' event has the reason.
+    });
   }
 
   get health(): StoreHealth {
     return this.#health;
   }
 
-  /** See `readOrigin`; empty while it is not known, or may not be read. */
+  /** See `readOrigin`; empty while it is unknown, or when Redis refuses to tell it. */
   get origin(): string {
     return this.#origin;
   }

@@ -1,7 +1,7 @@
 import { parseRedisUrl, type RedisAddress } from '@hqrelay/domain/network/redis-url';
 import { Redis, type RedisOptions } from 'ioredis';
 
-/** A client that never queues what it cannot send, and connects again by itself. */
+/** A client that reconnects by itself, and fails a command at once while it is not connected. */
 export function connectRedis(
   url: string,
   name: string,
@@ -46,7 +46,7 @@ function connectBySentinel(
     sentinelCommandTimeout: 1_000,
     sentinelRetryStrategy: retryStrategy,
   });
-  // Only sentinels that ask for a password get it: one without refuses a user that it does not know.
+  // Only sentinels that require a password get it: a sentinel without one refuses a user that it does not know.
   redis.on('sentinelError', (error: Error) => {
     if (/\bNOAUTH\b/.test(error.message)) {
       redis.options.sentinelUsername = username;

@@ -8,8 +8,8 @@ const channel = 'hqrelay:projectConfig:changed';
 const key = (projectId: string): string => `hqrelay:projectConfig:{${projectId}}`;
 
 /**
- * Stands in place of an entry after a change, for longer than any reader takes: a reader that is slow must not write back
- * what it read before the change. For the same reason a lower version never replaces a higher one.
+ * Replaces an entry after a change, for longer than any reader takes: a slow reader must not write back the state that it read
+ * before the change. For the same reason a lower version never replaces a higher one.
  */
 const changed = 'changed';
 const changedForSeconds = 10;
@@ -34,19 +34,20 @@ export type ConfigCacheOptions = {
   cache: Cache;
   keys: ConfigMacKeys;
   ttlSeconds: number;
-  /** Called when an entry is not one of ours, once a minute. */
+  /** Called when an entry has no valid MAC, at most once a minute. */
   onUntrusted: (projectId: string) => void;
 };
 
 export type CachedConfig =
   | { kind: 'found'; config: ProjectConfig }
-  /** `untrusted`: the value that stands there without a right MAC, which `write` may replace whatever its version. */
+  /** `untrusted`: the present value, without a valid MAC; `write` may replace it whatever its version. */
   | { kind: 'absent'; untrusted?: string }
   | { kind: 'unavailable' };
 
 /**
- * Configuration of projects in Redis. It says who may sign and where webhooks go, so each entry carries a MAC that Redis
- * cannot make, over the project, the version, the expiry and the content. An entry without a right MAC counts as absent.
+ * The configuration of projects in Redis. It decides which signatures are valid and where webhooks are sent, so each entry
+ * carries a MAC that Redis cannot make, over the project, the version, the expiry and the content. An entry without a valid
+ * MAC counts as absent.
  */
 export class ConfigCache {
   readonly #options: ConfigCacheOptions;
@@ -103,8 +104,8 @@ export class ConfigCache {
 }
 
 /**
- * Tells every receiver and worker that a project, its secrets or its endpoints have changed. To be called after the
- * commit. Throws when Redis cannot be reached: the change is then seen when the cached entries run out.
+ * Announces to every receiver and worker that a project, its secrets or its endpoints have changed. Call it after the commit.
+ * Throws when Redis is unavailable: the change then takes effect when the cached entries expire.
  */
 export async function announceProjectChange(redis: Redis, projectId: string): Promise<void> {
   await redis.set(key(projectId), changed, 'EX', changedForSeconds);
@@ -123,5 +124,7 @@ export function followProjectChanges(subscriber: Redis, onChange: (projectId: st
     );
   });
   subscriber.on('message', (_channel, projectId) => onChange(projectId));
-  subscriber.connect().catch(() => {});
+  subscriber.connect().catch(() => {
+    // ioredis reconnects by itself, and 'ready' follows.
+  });
 }

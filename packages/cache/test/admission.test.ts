@@ -75,7 +75,7 @@ describe('the script reserves a key as the domain does', () => {
 });
 
 describe('a key', () => {
-  it('is reserved, then accepted', async () => {
+  it('a key is reserved, then accepted', async () => {
     const first = request();
     expect(await reserve(first)).toMatchObject({ isMine: true, held: { id: first.id } });
     expect(await reserve(request())).toMatchObject({
@@ -89,7 +89,7 @@ describe('a key', () => {
     });
   });
 
-  it('is kept for the idempotency window, counted from its acceptance', async () => {
+  it('a key is kept for the idempotency window, counted from its acceptance', async () => {
     const first = request();
     await reserve(first);
     await cache.redis.expire(key(), 60);
@@ -97,13 +97,13 @@ describe('a key', () => {
     expect(await cache.redis.ttl(key())).toBeGreaterThan(3_590);
   });
 
-  it('is reserved by one of many requests that ask at once', async () => {
+  it('of many simultaneous requests one reserves the key', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => reserve(request())));
     expect(answers.filter(({ isMine }) => isMine)).toHaveLength(1);
     expect(new Set(answers.map(({ held }) => held.id)).size).toBe(1);
   });
 
-  it('is accepted under the id that Postgres knows, and the duplicate gives its place under the limit back', async () => {
+  it('a key is accepted under the id that Postgres has, and the duplicate gives back its place under the rate limit', async () => {
     const duplicate = request({ rateLimitPerMinute: 10 });
     await reserve(duplicate);
     const id = randomUUID();
@@ -115,14 +115,14 @@ describe('a key', () => {
 });
 
 describe('a command that runs late', () => {
-  it('reserves for the request that asks again, once, and counts it once', async () => {
+  it('a request that repeats its command reserves the key once and counts once', async () => {
     const first = request({ rateLimitPerMinute: 10 });
     await reserve(first);
     expect(await reserve(first)).toMatchObject({ isMine: true, held: { id: first.id } });
     expect(await cache.redis.zcard(rateLimitKey())).toBe(1);
   });
 
-  it('does not release what another request has reserved meanwhile', async () => {
+  it('a request does not release a key that another request has reserved meanwhile', async () => {
     const first = request({ rateLimitPerMinute: 10 });
     await reserve(first);
     await release(first);
@@ -132,7 +132,7 @@ describe('a command that runs late', () => {
     expect(await cache.redis.zcard(rateLimitKey())).toBe(1);
   });
 
-  it('does not release a key that is accepted', async () => {
+  it('a request does not release an accepted key', async () => {
     const first = request();
     await reserve(first);
     await accept(first);
@@ -144,7 +144,7 @@ describe('a command that runs late', () => {
 describe('the same content under another id', () => {
   const contentKeys = [{ name: 'signature:ab', ttlSeconds: 600 }];
 
-  it('waits for the request at work, and is a duplicate once that is accepted', async () => {
+  it('the same content under another id waits for the first request, and is a duplicate when that is accepted', async () => {
     const first = request({ contentKeys });
     await reserve(first);
     const second = request({ webhookId: 'evt_2', contentKeys });
@@ -155,7 +155,7 @@ describe('the same content under another id', () => {
     expect(await cache.redis.ttl(`hqrelay:content:{${projectId}}:signature:ab`)).toBeGreaterThan(590);
   });
 
-  it('takes over the id of a request that released it', async () => {
+  it('the same content under another id takes over the id of a request that released it', async () => {
     const first = request({ contentKeys });
     await reserve(first);
     await release(first);
@@ -213,7 +213,7 @@ describe('receivers of this version and of the one before, on one Redis', () => 
 });
 
 describe('a place under the rate limit', () => {
-  it('is given back by a webhook that no store could take', async () => {
+  it('a webhook that no store could take gives back its place under the rate limit', async () => {
     const first = request({ rateLimitPerMinute: 1 });
     await reserve(first);
     const second = request({ webhookId: 'evt_2', rateLimitPerMinute: 1 });
@@ -222,11 +222,11 @@ describe('a place under the rate limit', () => {
     expect(await admit(cache, second)).toMatchObject({ kind: 'held', isMine: true });
   });
 
-  it('does not exist where the limit is zero', async () => {
+  it('a limit of zero refuses every webhook', async () => {
     expect(await admit(cache, request({ rateLimitPerMinute: 0 }))).toMatchObject({ kind: 'rate_limited' });
   });
 
-  it('says when the next one becomes free, also after the limit was lowered', async () => {
+  it('a rate-limited answer says when the next place becomes free, also after the limit was lowered', async () => {
     const now = Date.now();
     const members = [-50_000, -40_000, -30_000].flatMap((offset) => [now + offset, randomUUID()]);
     await cache.redis.zadd(rateLimitKey(), ...members);
@@ -237,7 +237,7 @@ describe('a place under the rate limit', () => {
   });
 });
 
-it('answers that repeat get a row for the first thousand a minute, then for each hundredth', async () => {
+it('repeated answers get a row for the first thousand a minute, then for each hundredth', async () => {
   const first = request();
   await reserve(first);
   await accept(first);
@@ -252,14 +252,14 @@ it('answers that repeat get a row for the first thousand a minute, then for each
 describe('the age of what Redis remembers of a project', () => {
   const ageOf = async (webhookId: string) => (await reserve(request({ webhookId }))).memoryAgeMs;
 
-  it('is as old as the project where Redis was told so, and new where it has forgotten', async () => {
+  it('the memory is as old as the project if Redis still knows its creation, and new if Redis has forgotten it', async () => {
     await rememberFromBirth(cache.redis, projectId);
     expect(await ageOf('evt_1')).toBeGreaterThan(1e12);
     await cache.redis.del(`hqrelay:epoch:{${projectId}}`);
     expect(await ageOf('evt_2')).toBeLessThan(1_000);
   });
 
-  it('starts anew when ids were accepted without Redis, and no late command makes it older', async () => {
+  it('the memory starts anew when ids were accepted without Redis, and no late command makes it older', async () => {
     await rememberFromBirth(cache.redis, projectId);
     await distrustMemory(cache.redis, projectId);
     await rememberFromBirth(cache.redis, projectId);
@@ -267,7 +267,7 @@ describe('the age of what Redis remembers of a project', () => {
   });
 });
 
-it('a script that a restarted Redis does not know is sent to it again', async () => {
+it('a script that a restarted Redis does not know is sent again', async () => {
   await reserve(request());
   await cache.redis.script('FLUSH');
   expect(await reserve(request())).toMatchObject({ isMine: false, held: { state: 'reserved' } });

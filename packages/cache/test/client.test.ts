@@ -60,7 +60,7 @@ beforeEach(async () => {
 afterEach(() => cache.close());
 
 describe('a Redis that stops answering', () => {
-  it('while it is frozen is skipped at once, after one command waited 100 ms for it', async () => {
+  it('a frozen Redis is skipped at once after one command waited 100 ms for it', async () => {
     server.freeze();
     const startedAt = performance.now();
     expect(await ping()).toBeUndefined();
@@ -73,7 +73,7 @@ describe('a Redis that stops answering', () => {
     await waitFor('Redis', () => cache.health.isUp);
   });
 
-  it('is up again after it was frozen, although no command is sent', async () => {
+  it('Redis is up again after it was frozen, although no command is sent', async () => {
     server.freeze();
     await ping();
     expect(states).toEqual(['up', 'blocked']);
@@ -83,7 +83,7 @@ describe('a Redis that stops answering', () => {
     expect(await ping()).toEqual({ value: 'PONG' });
   });
 
-  it('is up again after a restart', async () => {
+  it('Redis is up again after a restart', async () => {
     await server.stop();
     await waitFor('the loss', () => cache.health.state === 'down');
     expect(await ping()).toBeUndefined();
@@ -92,7 +92,7 @@ describe('a Redis that stops answering', () => {
     expect(await ping()).toEqual({ value: 'PONG' });
   });
 
-  it('is up soon after it starts later than the client', async () => {
+  it('a Redis that starts later than the client is up soon after its start', async () => {
     await cache.close();
     await server.stop();
     cache = open(world.redisUrl);
@@ -105,7 +105,7 @@ describe('a Redis that stops answering', () => {
 });
 
 describe('a Redis that answers with errors', () => {
-  it('to one command stays up, and that error is thrown and reported once', async () => {
+  it('a Redis that answers one command with an error stays up, and the error is thrown and reported once', async () => {
     await cache.redis.del('count');
     await cache.redis.rpush('count', 'not a number');
     for (let i = 0; i < 3; i += 1) await expect(count()).rejects.toThrow('WRONGTYPE');
@@ -225,7 +225,7 @@ describe('a primary that becomes a replica behind a proxy', () => {
 
   afterEach(() => proxy.close());
 
-  it('is left for the new primary that the proxy leads to', async () => {
+  it('a primary that becomes a replica behind a proxy is left for the new primary', async () => {
     const oldPrimary = cache.redis;
     const proxiedUrl = new URL(inject('run').redis);
     const newPrimary = Number(proxiedUrl.port);

@@ -27,13 +27,13 @@ describe('a Redis behind three sentinels', () => {
   it.each([
     ['a password that the sentinels do not ask for', { password: 'p@ss/word' }],
     ['a password that the sentinels ask for too', { password: 'p@ss/word', sentinelPassword: true }],
-  ])('with %s is found', async (_which, options) => {
+  ])('a Redis behind sentinels with %s is found', async (_which, options) => {
     const client = await start(options);
     await waitFor('Redis', () => client.health.isUp);
     expect(await portOf(client)).toEqual({ value: group.servers[0].port });
   });
 
-  it('is followed to the replica when the primary is killed, and back', async () => {
+  it('the client follows a failover to the replica when the primary is killed, and back', async () => {
     const client = await start({});
     await waitFor('Redis', () => client.health.isUp);
     const [first, second] = group.servers;
@@ -54,7 +54,7 @@ describe('a Redis behind three sentinels', () => {
     expect(await portOf(client)).toEqual({ value: first.port });
   });
 
-  it('is followed when the primary freezes, and the old primary is not used when it thaws', async () => {
+  it('the client follows a failover when the primary freezes, and does not use the old primary when it thaws', async () => {
     const client = await start({});
     await waitFor('Redis', () => client.health.isUp);
     const [first, second] = group.servers;
@@ -68,7 +68,7 @@ describe('a Redis behind three sentinels', () => {
     expect(await portOf(client)).toEqual({ value: second.port });
   });
 
-  it('is found when two of the sentinels are down, and reported as down without any', async () => {
+  it('the primary is found while two of three sentinels are down, and reported as down without any', async () => {
     const client = await start({});
     await waitFor('Redis', () => client.health.isUp);
     const [one, two, three] = group.sentinels;

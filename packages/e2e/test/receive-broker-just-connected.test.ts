@@ -36,7 +36,7 @@ async function published(): Promise<number> {
 }
 
 it(
-  'one webhook tries a broker that takes connections and confirms nothing yet; the others go through the outbox',
+  'while a broker accepts connections and confirms nothing, one webhook waits for its confirm and the others go through the outbox',
   { timeout: 60_000 },
   async () => {
     const isReady = async () => {
@@ -51,7 +51,6 @@ it(
     } finally {
       broker.thaw();
     }
-    // Behind whatever was published before it.
     await waitFor('a webhook to go directly to the broker', async () => {
       const before = await published();
       await accept(`direct ${before}-${performance.now()}`);

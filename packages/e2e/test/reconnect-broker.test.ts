@@ -6,7 +6,7 @@ import { createWorld, type World } from '@hqrelay/testing/world';
 import type { Channel, ChannelModel } from 'amqplib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 
-/** A user of the connection that can be told to fail, and remembers what became of its channels. */
+/** A user of the connection that can be made to fail, and records its channels. */
 class RecordingUser implements ChannelUser {
   readonly channels: Channel[] = [];
   readonly models = new Set<ChannelModel>();
@@ -32,9 +32,11 @@ class RecordingUser implements ChannelUser {
   }
 }
 
-/** The broker closes the channel. */
-function killChannel(channel: Channel | undefined): void {
-  channel?.checkQueue('there is no such queue').catch(() => {});
+/** Makes the broker close the channel. */
+function breakChannel(channel: Channel | undefined): void {
+  channel?.checkQueue('there is no such queue').catch(() => {
+    // The check fails: that is what closes the channel.
+  });
 }
 
 describe('a connection to the broker', () => {
@@ -63,10 +65,10 @@ describe('a connection to the broker', () => {
 
   const up = () => waitFor('the connection', () => connection.health.isUp);
 
-  it('opens a channel again that died alone, and no other', async () => {
+  it('a channel that closes alone is opened again, and the other channels stay', async () => {
     connection.start();
     await up();
-    killChannel(one.channels[0]);
+    breakChannel(one.channels[0]);
     await waitFor('a second channel', () => one.channels.length === 2);
     expect(one.lostCount).toBe(1);
     expect(other.channels).toHaveLength(1);
@@ -74,24 +76,24 @@ describe('a connection to the broker', () => {
     await one.channels[1]?.checkQueue(auditQueue);
   });
 
-  it('begins anew when a channel cannot be opened again', async () => {
+  it('the connection is replaced when a channel cannot be opened again', async () => {
     connection.start();
     await up();
     one.beforeOpening = async () => {
       one.beforeOpening = async () => {};
       throw new Error('not now');
     };
-    killChannel(one.channels[0]);
+    breakChannel(one.channels[0]);
     await waitFor('a second connection', () => one.models.size === 2 && other.models.size === 2);
     await up();
     await one.channels.at(-1)?.checkQueue(auditQueue);
   });
 
-  it('begins anew when a channel dies while others are being opened', async () => {
+  it('the connection is replaced when a channel closes while others are being opened', async () => {
     other.beforeOpening = async () => {
       other.beforeOpening = async () => {};
-      killChannel(one.channels[0]);
-      await waitFor('the channel to die', () => one.lostCount === 1);
+      breakChannel(one.channels[0]);
+      await waitFor('the channel to close', () => one.lostCount === 1);
     };
     connection.start();
     await waitFor('a second connection', () => one.models.size === 2);
@@ -99,7 +101,7 @@ describe('a connection to the broker', () => {
     for (const user of [one, other]) await user.channels.at(-1)?.checkQueue(auditQueue);
   });
 
-  it('opens every channel again after a restart of the broker', async () => {
+  it('every channel is opened again after a restart of the broker', async () => {
     connection.start();
     await up();
     await broker.kill();
@@ -113,7 +115,7 @@ describe('a connection to the broker', () => {
     for (const user of [one, other]) await user.channels.at(-1)?.checkQueue(auditQueue);
   });
 
-  it('ends a pull whose broker stops answering, and the message stays', async () => {
+  it('a pull ends when the broker stops answering, and its message stays in the queue', async () => {
     connection.start();
     await up();
     one.channels[0]?.sendToQueue(auditQueue, Buffer.from('kept'), { persistent: true });
@@ -123,14 +125,14 @@ describe('a connection to the broker', () => {
     );
     const pulled = connection.pull(auditQueue, async () => {
       broker.freeze();
-      throw new Error('the store went away');
+      throw new Error('the store is unavailable');
     });
-    await expect(pulled).rejects.toThrow('the store went away');
+    await expect(pulled).rejects.toThrow('the store is unavailable');
     await broker.kill();
     await broker.start();
     await up();
     const contents: string[] = [];
-    await waitFor('the message again', async () => {
+    await waitFor('the message to be redelivered', async () => {
       await connection.pull(auditQueue, async (content) => void contents.push(content.toString()));
       return contents.length > 0;
     });

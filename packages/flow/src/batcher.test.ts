@@ -23,7 +23,7 @@ function recordingBatcher(options: { itemsMax?: number; bytesMax?: number; bytes
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a batcher', () => {
-  it('runs items of one turn together and gives each its own outcome', async () => {
+  it('items of one turn of the event loop share a batch, and each gets its own outcome', async () => {
     const { batcher, batches, release } = recordingBatcher();
     const outcomes = Promise.all([batcher.add('a'), batcher.add('b')]);
     await turn();
@@ -32,7 +32,7 @@ describe('a batcher', () => {
     expect(batches).toEqual([['a', 'b']]);
   });
 
-  it('gathers what comes while a batch is under way, up to the size of one', async () => {
+  it('items that are added while a batch runs form the next one, up to its bound', async () => {
     const { batcher, batches, release } = recordingBatcher();
     const all = ['a', 'b', 'c', 'd', 'e'].map((item) => batcher.add(item));
     await turn();
@@ -48,7 +48,7 @@ describe('a batcher', () => {
     expect(await all[4]).toBe('e done');
   });
 
-  it('ends a batch at its bytes, and lets one item alone have more', async () => {
+  it('a batch ends at its bound of bytes, which a single item may exceed', async () => {
     const { batcher, batches, release } = recordingBatcher({ bytesMax: 4 });
     const all = ['aaaaaaaa', 'bb', 'cc', 'd'].map((item) => batcher.add(item));
     for (let rounds = 0; rounds < 3; rounds += 1) {
@@ -60,7 +60,7 @@ describe('a batcher', () => {
     expect(batches).toEqual([['aaaaaaaa'], ['bb', 'cc'], ['d']]);
   });
 
-  it('refuses an item at once when too many bytes wait', async () => {
+  it('an item is refused at once when too many bytes wait', async () => {
     const { batcher, release } = recordingBatcher({ bytesWaitingMax: 5 });
     const first = batcher.add('aaaa');
     expect(await batcher.add('bb')).toBeUndefined();
@@ -69,7 +69,7 @@ describe('a batcher', () => {
     expect(await first).toBe('aaaa done');
   });
 
-  it('gives every item of a batch what the batch threw, and goes on', async () => {
+  it('an error of a batch rejects each of its items, and the next batch runs', async () => {
     let tries = 0;
     const batcher = new Batcher<string, string>({
       itemsMax: 3,
@@ -87,7 +87,7 @@ describe('a batcher', () => {
     expect(await batcher.add('c')).toBe('c');
   });
 
-  it('is idle when nothing waits and nothing is under way', async () => {
+  it('the batcher is idle when no item waits and no batch runs', async () => {
     const { batcher, release } = recordingBatcher();
     await batcher.idle();
     const added = batcher.add('a');

@@ -1,12 +1,12 @@
 export type BatcherOptions<Item, Outcome> = {
-  /** Items in one batch, and their bytes; one item alone may have more. */
+  /** Items of one batch, and their bytes; a single item may exceed `bytesMax`. */
   itemsMax: number;
   bytesMax: number;
   batchesAtOnce: number;
-  /** Bytes that may wait; past that an item is refused at once. */
+  /** Bytes that may wait; an item above that is refused at once. */
   bytesWaitingMax: number;
   bytesOf: (item: Item) => number;
-  /** Outcomes in the order of the items; what it throws is each item's. */
+  /** Returns outcomes in the order of the items. An error rejects every item of the batch. */
   run: (items: readonly Item[]) => Promise<readonly Outcome[]>;
 };
 
@@ -18,8 +18,8 @@ type Waiting<Item, Outcome> = {
 };
 
 /**
- * Runs what comes one by one in batches: items that come while others are under way go together in the next one, so that a
- * batch grows with the load and a lone item never waits.
+ * Runs items in batches: items that are added while a batch runs form the next one, so that batches grow with the load and
+ * a single item never waits.
  */
 export class Batcher<Item, Outcome> {
   readonly #options: BatcherOptions<Item, Outcome>;
@@ -32,7 +32,7 @@ export class Batcher<Item, Outcome> {
     this.#options = options;
   }
 
-  /** Undefined when too much waits already. */
+  /** The item's outcome; undefined when too many bytes wait already. */
   add(item: Item): Promise<Outcome | undefined> {
     const bytes = this.#options.bytesOf(item);
     if (this.#bytesWaiting + bytes > this.#options.bytesWaitingMax) return Promise.resolve(undefined);
@@ -44,7 +44,7 @@ export class Batcher<Item, Outcome> {
     });
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when no item waits and no batch runs. */
   async idle(): Promise<void> {
     if (this.#batches === 0 && this.#waiting.length === 0) return;
     await new Promise<void>((resolve) => this.#idle.push(resolve));
@@ -58,7 +58,7 @@ export class Batcher<Item, Outcome> {
         this.#batches -= 1;
         this.#next();
         if (this.#batches === 0 && this.#waiting.length === 0)
-          for (const tell of this.#idle.splice(0)) tell();
+          for (const resolve of this.#idle.splice(0)) resolve();
       });
     }
   }

@@ -8,19 +8,19 @@ beforeEach(() => {
 });
 
 describe('a circuit', () => {
-  it('is closed at first, and lets everybody through', () => {
+  it('a new circuit is closed and allows every caller', () => {
     expect(circuit.isOpen).toBe(false);
     expect([circuit.allows(0), circuit.allows(0)]).toEqual([true, true]);
   });
 
-  it('lets nobody through for a while after a failure', () => {
+  it('a failure opens the circuit, and no caller is allowed for a time', () => {
     circuit.failed(1_000);
     expect(circuit.isOpen).toBe(true);
     expect(circuit.allows(1_000)).toBe(false);
     expect(circuit.allows(1_499)).toBe(false);
   });
 
-  it('then lets one trial through, and the next when that one stays undecided', () => {
+  it('an open circuit allows one trial after its time, and the next when that one stays undecided', () => {
     circuit.failed(1_000);
     expect([circuit.allows(1_500), circuit.allows(1_500), circuit.allows(1_699)]).toEqual([
       true,
@@ -31,7 +31,7 @@ describe('a circuit', () => {
     expect([circuit.allows(1_700), circuit.allows(1_700)]).toEqual([true, false]);
   });
 
-  it('is closed by a trial that succeeds', () => {
+  it('a trial that succeeds closes the circuit', () => {
     circuit.failed(1_000);
     circuit.allows(1_500);
     circuit.succeeded();
@@ -39,7 +39,7 @@ describe('a circuit', () => {
     expect(circuit.allows(1_500)).toBe(true);
   });
 
-  it('stays open for twice as long after each trial that fails, up to a bound', () => {
+  it('each trial that fails doubles the time that the circuit is open, up to a bound', () => {
     circuit.failed(0);
     const opensAgainAt = [];
     for (let now = 0; now < 10_000; now += 100) {
@@ -50,7 +50,7 @@ describe('a circuit', () => {
     expect(opensAgainAt).toEqual([500, 1_500, 3_000, 4_500, 6_000, 7_500, 9_000]);
   });
 
-  it('begins with the short time again once it was closed', () => {
+  it('a circuit that was closed opens for the first, short time again', () => {
     circuit.failed(0);
     circuit.allows(500);
     circuit.failed(500);
@@ -60,7 +60,7 @@ describe('a circuit', () => {
     expect(circuit.allows(2_500)).toBe(true);
   });
 
-  it('is not kept open by callers that were let through before it opened', () => {
+  it('failures of callers that were allowed before the circuit opened do not keep it open', () => {
     circuit.failed(1_000);
     for (let late = 1_001; late < 1_400; late += 50) circuit.failed(late);
     expect(circuit.allows(1_500)).toBe(true);

@@ -1,6 +1,6 @@
 /**
- * Keeps callers from waiting, each in turn, for a store that does not answer: after a failure it opens for a while, then
- * lets one trial through at a time; a trial that succeeds closes it, one that fails opens it for twice as long.
+ * A circuit breaker: keeps every caller from waiting for a store that does not answer. A failure opens it for a time, after
+ * which it allows one trial at a time. A trial that succeeds closes it, and one that fails opens it for twice as long.
  */
 export class Circuit {
   #openUntil: number | undefined;
@@ -10,7 +10,7 @@ export class Circuit {
   readonly #longestOpenMs: number;
   readonly #trialMs: number;
 
-  /** `trialMs`: how long a trial may stay undecided before another is let through. */
+  /** `trialMs`: how long a trial may stay undecided before the next is allowed. */
   constructor(options: { firstOpenMs: number; longestOpenMs: number; trialMs: number }) {
     this.#firstOpenMs = options.firstOpenMs;
     this.#longestOpenMs = options.longestOpenMs;
@@ -18,14 +18,14 @@ export class Circuit {
     this.#openForMs = options.firstOpenMs;
   }
 
-  /** Whether this caller may try. A caller that is let through must report `succeeded` or `failed`. */
+  /** Whether this caller may try. If so, it must report `succeeded` or `failed`. */
   allows(now: number): boolean {
     if (!this.wouldAllow(now)) return false;
     if (this.#openUntil !== undefined) this.#trialUntil = now + this.#trialMs;
     return true;
   }
 
-  /** Whether `allows` would answer true, without using up the trial. */
+  /** Whether `allows` would return true, without using up the trial. */
   wouldAllow(now: number): boolean {
     return this.#openUntil === undefined || (now >= this.#openUntil && now >= this.#trialUntil);
   }
@@ -40,7 +40,7 @@ export class Circuit {
     this.#trialUntil = 0;
   }
 
-  /** Failures of callers that were let through before it opened do not lengthen the wait. */
+  /** Failures of callers that were allowed before the circuit opened do not lengthen the wait. */
   failed(now: number): void {
     if (this.#openUntil !== undefined && this.#trialUntil === 0) return;
     this.#openUntil = now + this.#openForMs;

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { HealthTracker, type StoreState } from './store-health.ts';
 
 describe('the health of a store', () => {
-  it('is "starting" until the client knows more', () => {
+  it('the state is "starting" until the client sets another', () => {
     const health = new HealthTracker(() => {});
     expect(health).toMatchObject({ state: 'starting', detail: undefined, isUp: false });
   });
 
-  it('announces each change of state once, and keeps the last reason', () => {
+  it('each change of state is reported once, and the last detail is kept', () => {
     const changes: [StoreState, string | undefined][] = [];
     const health = new HealthTracker((state, detail) => changes.push([state, detail]));
     health.change('up');
@@ -23,7 +23,7 @@ describe('the health of a store', () => {
     ]);
   });
 
-  it('dates the state from its beginning, not from its last reason', () => {
+  it('a state is dated from its beginning, not from its last detail', () => {
     const health = new HealthTracker(() => {});
     health.change('down', 'refused');
     const { since } = health;

@@ -1,7 +1,7 @@
 /** `blocked`: there is a connection, but the store does not serve on it (an alarm of the broker, a Redis that cannot write). */
 export type StoreState = 'starting' | 'up' | 'blocked' | 'down';
 
-/** What a client knows of its store. Reading it costs no I/O. */
+/** What a client knows about its store. Reading it does no I/O. */
 export interface StoreHealth {
   readonly state: StoreState;
   /** Why it is not up. */
@@ -14,7 +14,7 @@ export interface StoreHealth {
 /** Called when the state changes, with the reason unless it is up. */
 export type OnHealthChange = (state: StoreState, detail?: string) => void;
 
-/** The health that a client keeps of its store. */
+/** A client updates it, others read it as `StoreHealth`. */
 export class HealthTracker implements StoreHealth {
   #state: StoreState = 'starting';
   #detail: string | undefined;
@@ -41,7 +41,7 @@ export class HealthTracker implements StoreHealth {
     return this.#state === 'up';
   }
 
-  /** A new reason for the same state replaces the former one and is no change. */
+  /** A new detail of the same state replaces the previous one without calling `onChange`. */
   change(state: StoreState, detail?: string): void {
     this.#detail = detail;
     if (this.#state === state) return;

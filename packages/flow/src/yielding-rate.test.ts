@@ -7,24 +7,24 @@ function after(delays: readonly number[], rate: YieldingRate = initialYieldingRa
   return delays.reduce((sum, delayMs, index) => afterWindow(sum, { delayMs, now: from + index * 250 }), rate);
 }
 
-describe('the rate of work that can wait', () => {
-  it('rises while the other work is as quick as ever', () => {
+describe('the rate of background work', () => {
+  it('the rate rises while the foreground work is not delayed', () => {
     expect(after(Array(40).fill(4)).perSecond).toBeGreaterThan(1_000);
   });
 
-  it('falls at once when the other work is delayed, and never to nothing', () => {
+  it('the rate falls at once when the foreground work is delayed, and never below its floor', () => {
     const fast = after(Array(40).fill(4));
     expect(after([9], fast, t0 + 10_000).perSecond).toBeLessThan(fast.perSecond * 0.75);
     expect(after(Array(100).fill(50), fast, t0 + 10_000).perSecond).toBe(200);
   });
 
-  it('does not take a disturbed minute for the way things are', () => {
+  it('a minute of disturbance is not taken for the undisturbed delay', () => {
     const disturbed = after(Array(400).fill(40), after(Array(8).fill(4)));
     expect(disturbed.perSecond).toBe(200);
     expect(after([4, 4, 4, 4], disturbed, t0 + 120_000).perSecond).toBeGreaterThan(200);
   });
 
-  it('learns that things have become slower for good', () => {
+  it('the rate recovers when the foreground work stays slower for ten minutes', () => {
     let rate = after(Array(8).fill(4));
     for (let minute = 1; minute <= 11; minute += 1) rate = after([9, 9, 9], rate, t0 + minute * 60_000);
     expect(rate.perSecond).toBeGreaterThan(200);

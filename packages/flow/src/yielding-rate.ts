@@ -1,27 +1,27 @@
-/** How fast work that can wait may go beside work that cannot. Rates are per second, delays ms. */
+/** How many background items per second may start beside the foreground work. Rates are per second, delays in ms. */
 export type YieldingRate = {
   perSecond: number;
-  /** What the other work's delay is when nothing disturbs it: the lowest of each of the last minutes. */
+  /** The lowest delay of the foreground work in each of the last minutes: an estimate of its delay when undisturbed. */
   lowestByMinute: readonly { minute: number; delayMs: number }[];
 };
 
-/** So much gets through always: what can wait must not wait for ever. */
+/** A floor, so that background work never starves. */
 const leastPerSecond = 200;
 const mostPerSecond = 5_000;
 const firstPerSecond = 250;
 const minutesKept = 10;
-/** A delay above this many times the undisturbed one, and a little, is a disturbance. */
+/** A delay above the undisturbed one times this factor, plus the slack, is a disturbance. */
 const disturbedFactor = 1.3;
 const disturbedSlackMs = 1.5;
-const slowDownBy = 0.7;
-/** Of the rate, each time nothing was disturbed. */
-const speedUpBy = 1.04;
+const slowDownFactor = 0.7;
+const speedUpFactor = 1.04;
 
 export const initialYieldingRate: YieldingRate = { perSecond: firstPerSecond, lowestByMinute: [] };
 
 /**
- * After a while in which the other work had this typical delay: slower at once when it was disturbed, and carefully faster
- * when it was not. The idea is LEDBAT's (RFC 6817), a transport for bulk traffic that gives way to everything else.
+ * The rate after a window in which the foreground work had the typical delay `delayMs`: much lower when that work was
+ * disturbed, slightly higher when it was not. The idea is LEDBAT's (RFC 6817), a transport for bulk traffic that yields to all
+ * other traffic.
  */
 export function afterWindow(
   rate: YieldingRate,
@@ -35,6 +35,6 @@ export function afterWindow(
   const lowestByMinute = [...others, { minute, delayMs: Math.min(current, delayMs) }];
   const undisturbedMs = Math.min(...lowestByMinute.map((each) => each.delayMs));
   const isDisturbed = delayMs > undisturbedMs * disturbedFactor + disturbedSlackMs;
-  const perSecond = isDisturbed ? rate.perSecond * slowDownBy : rate.perSecond * speedUpBy;
+  const perSecond = isDisturbed ? rate.perSecond * slowDownFactor : rate.perSecond * speedUpFactor;
   return { perSecond: Math.min(mostPerSecond, Math.max(leastPerSecond, perSecond)), lowestByMinute };
 }

@@ -23,7 +23,7 @@ describe('the deadline', () => {
   });
 
   it('the deadline covers the connection', async () => {
-    // A stopped process accepts nothing, and once its queue is full the kernel drops what else knocks.
+    // A stopped process accepts nothing, and once its queue is full the kernel drops further connections.
     const script =
       'require("net").createServer().listen({port:0,host:"127.0.0.1",backlog:1},function(){console.log(this.address().port)})';
     const stopped = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });

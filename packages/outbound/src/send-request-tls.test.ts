@@ -164,7 +164,7 @@ describe('an endpoint with its own authorities, or that wants a client certifica
     expect(sockets.size).toBe(1);
   });
 
-  it('an attempt without the client certificate that the endpoint wants, or with an unknown one, says so', async () => {
+  it('an attempt without the required client certificate, or with an unknown one, has that as its error', async () => {
     const [host, files] = ['127.0.0.1:0', ['-cert', served.certificateFile, '-key', served.keyFile]];
     const verify = ['-CAfile', authority.certificateFile, '-Verify', '1', '-verify_return_error'];
     const server = spawn('openssl', ['s_server', '-accept', host, ...files, ...verify], {

@@ -6,7 +6,7 @@ import type { ProjectConfig } from '@hqrelay/domain/project-config';
 export type ProjectLookup =
   | { kind: 'found'; project: ProjectConfig }
   | { kind: 'unknown' }
-  /** No store answers, and this process has no earlier answer. */
+  /** No store answers, and this process has no cached configuration. */
   | { kind: 'unavailable' };
 
 export type ProjectDirectoryOptions = { configs: ConfigCache; postgres: Postgres };

@@ -53,13 +53,13 @@ const key = (id = config.id) => `hqrelay:projectConfig:{${id}}`;
 const isCached = async () => (await configs.read(config.id, now)).kind === 'found';
 
 describe('a cached configuration', () => {
-  it('is read by this process and by another one', async () => {
+  it('a cached configuration is read by this process and another', async () => {
     await configs.write(config, now);
     expect(await open(world.secretsKey).read(config.id, now)).toEqual({ kind: 'found', config });
     expect(untrusted).toEqual([]);
   });
 
-  it('never replaces a newer one, and is not written just after a change', async () => {
+  it('a configuration never replaces a newer one, nor is written just after a change', async () => {
     await configs.write({ ...config, version: config.version + 1 }, now);
     await configs.write(config, now);
     expect(await configs.read(config.id, now)).toMatchObject({ config: { version: config.version + 1 } });
@@ -77,7 +77,7 @@ describe('an entry that this relay did not write', () => {
     ['has no MAC', (text: string) => text.replace(/ [\w-]{43} /, ' ')],
     ['was written by a version without MACs', () => `${config.version} ${JSON.stringify(config)}`],
     ['is not readable', () => '7 {"version":'],
-  ])('because it %s is ignored, reported once, and overwritten', async (_why, change) => {
+  ])('an entry that %s is ignored, reported once, and overwritten', async (_why, change) => {
     await configs.write(config, now);
     const forged = change((await cache.redis.get(key())) as string);
     await cache.redis.set(key(), forged);
@@ -89,7 +89,7 @@ describe('an entry that this relay did not write', () => {
     expect(await isCached()).toBe(true);
   });
 
-  it('because it belongs to another project is ignored', async () => {
+  it('an entry of another project is ignored', async () => {
     await configs.write(config, now);
     const other = newId();
     await cache.redis.set(key(other), (await cache.redis.get(key())) as string);
@@ -97,7 +97,7 @@ describe('an entry that this relay did not write', () => {
     expect(untrusted).toEqual([other]);
   });
 
-  it('of an older version of the relay has another form, so that neither version reads the other’s', async () => {
+  it('an older version of the relay cannot parse our entry, but can read its version', async () => {
     await configs.write(config, now);
     const ours = (await cache.redis.get(key())) as string;
     expect(() => JSON.parse(ours.slice(ours.indexOf(' ') + 1)) as unknown).toThrow(SyntaxError);
@@ -105,7 +105,7 @@ describe('an entry that this relay did not write', () => {
   });
 });
 
-it('an entry that is still in Redis after its expiry is not used', async () => {
+it('an entry that Redis kept or restored past its expiry is not used', async () => {
   await configs.write(config, now);
   const text = (await cache.redis.get(key())) as string;
   await cache.redis.set(key(), text);

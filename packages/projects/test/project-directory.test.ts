@@ -70,7 +70,7 @@ afterEach(async () => {
 });
 
 describe('a project', () => {
-  it('is read once for simultaneous lookups, and then served from memory for five seconds', async () => {
+  it('a project is read once for simultaneous look-ups, and then served from memory for five seconds', async () => {
     const { id } = await seedProject(world);
     const lookups = await Promise.all([
       directory.find(id, 0),
@@ -82,7 +82,7 @@ describe('a project', () => {
     expect(postgres.reads).toBe(1);
   });
 
-  it('is read from Redis when another process has cached it', async () => {
+  it('a project that another process has cached is read from Redis', async () => {
     const { id } = await seedProject(world);
     await directory.find(id, 0);
     await waitFor('Redis to have it', async () => (await configs.read(id, 0)).kind === 'found');
@@ -91,7 +91,7 @@ describe('a project', () => {
     expect(postgres.reads).toBe(1);
   });
 
-  it('that does not exist stays unknown until a change is announced', async () => {
+  it('a project that does not exist stays unknown until a change is announced', async () => {
     const id = newId();
     expect(await directory.find(id, 0)).toEqual({ kind: 'unknown' });
     expect(await directory.find(id, 1)).toEqual({ kind: 'unknown' });
@@ -101,7 +101,7 @@ describe('a project', () => {
     expect(postgres.reads).toBe(2);
   });
 
-  it('is served from memory for an hour, and not longer, while no store answers', async () => {
+  it('a project is served from memory for an hour, and not longer, while no store answers', async () => {
     const { id } = await seedProject(world);
     await directory.find(id, 0);
     postgres.isUnavailable = true;
@@ -112,14 +112,14 @@ describe('a project', () => {
     expect(await directory.find(id, 3_600_001)).toEqual({ kind: 'unavailable' });
   });
 
-  it('that was never looked up is unavailable while no store answers', async () => {
+  it('a project that was never looked up is unavailable while no store answers', async () => {
     const { id } = await seedProject(world);
     postgres.isUnavailable = true;
     await cache.close();
     expect(await directory.find(id, 0)).toEqual({ kind: 'unavailable' });
   });
 
-  it('whose entry in Redis is forged is read from Postgres, and the entry is overwritten', async () => {
+  it('a project whose entry in Redis is forged is read from Postgres, and the entry is overwritten', async () => {
     const { id } = await seedProject(world);
     await directory.find(id, 0);
     const key = `hqrelay:projectConfig:{${id}}`;
@@ -136,20 +136,23 @@ describe('a change that is announced while the project is being read', () => {
   it.each([
     ['by its id', (id: string) => id],
     ['as an announcement that may have been missed', () => null],
-  ])('%s leaves no older state in memory', async (_name, announced) => {
-    const { id } = await seedProject(world);
-    const release = postgres.hold();
-    const slow = directory.find(id, 0);
-    await waitFor('the project to be read', () => postgres.reads === 1);
-    await disable(id);
-    directory.forget(announced(id));
-    release();
-    await slow;
-    expect(await directory.find(id, 1)).toMatchObject({ kind: 'found', project: { enabled: false } });
-    expect(await directory.find(id, 2)).toMatchObject({ kind: 'found', project: { enabled: false } });
-  });
+  ])(
+    'a change that is announced %s during a read leaves no older state in memory',
+    async (_name, announced) => {
+      const { id } = await seedProject(world);
+      const release = postgres.hold();
+      const slow = directory.find(id, 0);
+      await waitFor('the project to be read', () => postgres.reads === 1);
+      await disable(id);
+      directory.forget(announced(id));
+      release();
+      await slow;
+      expect(await directory.find(id, 1)).toMatchObject({ kind: 'found', project: { enabled: false } });
+      expect(await directory.find(id, 2)).toMatchObject({ kind: 'found', project: { enabled: false } });
+    },
+  );
 
-  it('leaves no older state in Redis although the reader has not received the announcement yet', async () => {
+  it('a change during a read leaves no older state in Redis, although the reader has not received the announcement yet', async () => {
     const { id } = await seedProject(world);
     const release = postgres.hold();
     const slow = directory.find(id, 0);
@@ -163,7 +166,7 @@ describe('a change that is announced while the project is being read', () => {
     expect(await other.find(id, 0)).toMatchObject({ kind: 'found', project: { enabled: false } });
   });
 
-  it('does not overwrite the result of a later reader', async () => {
+  it('a read that is older than a change does not overwrite the result of a later reader', async () => {
     const { id } = await seedProject(world);
     const release = postgres.hold();
     const slow = directory.find(id, 0);

@@ -28,7 +28,7 @@ const delivery: NonNullable<Envelope['delivery']> = {
   notBefore: 1_800_000_000_123,
 };
 
-/** As `encodeMessage` would, whatever the envelope. */
+/** Encodes any envelope as `encodeMessage` does. */
 function encodeAnything(envelope: unknown): Buffer {
   const json = Buffer.from(JSON.stringify(envelope));
   const length = Buffer.alloc(4);
@@ -42,7 +42,7 @@ describe('a message', () => {
     ['of one byte', Buffer.from([0])],
     ['that looks like a message', encodeMessage({ envelope, body: Buffer.from('inner') })],
     ['of 4 MiB', randomBytes(4 << 20)],
-  ])('with a body %s comes back as it was', (_what, body) => {
+  ])('a message with a body %s decodes to what was encoded', (_what, body) => {
     const given = {
       envelope: { ...envelope, delivery, mayBeDuplicate: 'done_if_recorded' } satisfies Envelope,
       body,
@@ -53,14 +53,14 @@ describe('a message', () => {
     expect(decoded.message.body.equals(body)).toBe(true);
   });
 
-  it('of a version to come that only adds fields is readable', () => {
+  it('a message of a later version that only adds fields is decoded', () => {
     const decoded = decodeMessage(encodeAnything({ ...envelope, added: { later: true } }));
     expect(decoded).toMatchObject({ kind: 'message', message: { envelope } });
   });
 });
 
-/** The marks of the version before, as its workers read and wrote them. */
-const versionBefore = z.object({
+/** The marks of the previous version, as its workers read and write them. */
+const previousVersion = z.object({
   v: z.literal(1),
   copy: z.boolean().optional(),
   redelivered: z.boolean().optional(),
@@ -77,7 +77,7 @@ describe('the mark of a possible duplicate', () => {
       { copy: true, redelivered: true, putBack: true },
       { mayBeDuplicate: 'resume_if_recorded', putBack: true },
     ],
-  ])('is read from a message of the version before: %j', (before, now) => {
+  ])('the mark is read from a message of the previous version: %j', (before, now) => {
     const decoded = decodeMessage(encodeAnything({ ...envelope, ...before }));
     expect(decoded).toMatchObject({ kind: 'message' });
     expect(decoded.kind === 'message' && decoded.message.envelope).toEqual({ ...envelope, ...now });
@@ -86,19 +86,19 @@ describe('the mark of a possible duplicate', () => {
   it.each([
     ['done_if_recorded', { copy: true, redelivered: false }],
     ['resume_if_recorded', { copy: true, redelivered: true }],
-  ] as const)('%s makes a worker of the version before ask, and resume as this one', (mark, marks) => {
+  ] as const)('the mark %s is also written in the form of the previous version', (mark, marks) => {
     const content = encodeMessage({ envelope: { ...envelope, mayBeDuplicate: mark }, body: Buffer.alloc(0) });
-    const read = versionBefore.parse(JSON.parse(content.toString('utf8', 4)));
+    const read = previousVersion.parse(JSON.parse(content.toString('utf8', 4)));
     expect(read).toEqual({ v: 1, ...marks });
   });
 
-  it('is not written on a message that cannot be a duplicate', () => {
+  it('no mark is written on a message that cannot be a duplicate', () => {
     const json = encodeMessage({ envelope, body: Buffer.alloc(0) }).toString('utf8', 4);
     expect(JSON.parse(json)).toEqual(envelope);
   });
 });
 
-describe('bytes that are no message', () => {
+describe('bytes that are not a message', () => {
   const whole = encodeMessage({ envelope, body: Buffer.alloc(0) });
 
   it.each([
@@ -109,21 +109,21 @@ describe('bytes that are no message', () => {
     ['no JSON', Buffer.concat([Buffer.from([0, 0, 0, 3]), Buffer.from('{"v')])],
     ['JSON that is no object', encodeAnything(null)],
     ['another version', encodeAnything({ ...envelope, v: 2 })],
-    ['an envelope without its webhook', encodeAnything({ ...envelope, id: undefined })],
-    ['an id that is none', encodeAnything({ ...envelope, id: 'webhook' })],
-    ['an id without a time in it', encodeAnything({ ...envelope, id: delivery.deliveryId })],
-    ['an endpoint that is none', encodeAnything({ ...envelope, endpointIds: ['endpoint'] })],
+    ['an envelope without its webhook id', encodeAnything({ ...envelope, id: undefined })],
+    ['an id that is not a UUID', encodeAnything({ ...envelope, id: 'webhook' })],
+    ['an id that is not a UUIDv7', encodeAnything({ ...envelope, id: delivery.deliveryId })],
+    ['an endpoint id that is not a UUID', encodeAnything({ ...envelope, endpointIds: ['endpoint'] })],
     ['attempt 0', encodeAnything({ ...envelope, delivery: { ...delivery, attemptNum: 0 } })],
     ['half an attempt', encodeAnything({ ...envelope, delivery: { ...delivery, attemptNum: 1.5 } })],
-    ['no lane of ours', encodeAnything({ ...envelope, delivery: { ...delivery, lane: 'fast' } })],
-  ])('(%s) say why, and do not throw', (_what, content) => {
+    ['an unknown lane', encodeAnything({ ...envelope, delivery: { ...delivery, lane: 'fast' } })],
+  ])('bytes that are not a message (%s) decode to the reason', (_what, content) => {
     expect(decodeMessage(content)).toEqual({
       kind: 'unreadable',
       reason: expect.stringMatching(/\w/) as string,
     });
   });
 
-  it('of any kind do not throw', () => {
+  it('random bytes never make a decoder throw', () => {
     for (let length = 0; length < 2_000; length += 1) {
       const content = randomBytes(length % 100);
       if (length % 2 === 0 && content.length >= 4) content.writeUInt32BE(length % 90);
@@ -134,7 +134,7 @@ describe('bytes that are no message', () => {
 });
 
 describe('a parked message', () => {
-  it('comes back as it was, with the reason', () => {
+  it('a parked message decodes to its reason and its bytes', () => {
     const content = randomBytes(1_000);
     const why = { v: 1, kind: 'delivery', reason: 'HTTP 500 at attempt 3, the last \u{1f600}' } as const;
     const parked = decodeParked(encodeParked(why, content));
@@ -142,7 +142,7 @@ describe('a parked message', () => {
     expect(parked?.content.equals(content)).toBe(true);
   });
 
-  it('that the broker moved by itself is told from one of ours', () => {
+  it('a message that the broker dead-lettered itself does not decode as a parked one', () => {
     expect(decodeParked(encodeMessage({ envelope, body: Buffer.from('HQRD') }))).toBeNull();
     const ours = encodeParked({ v: 1, kind: 'message', reason: 'x' }, Buffer.alloc(0));
     expect(decodeParked(ours.subarray(0, ours.length - 1))).toBeNull();

@@ -7,7 +7,7 @@ const delivery = z.object({
   /** Counted from 1. */
   attemptNum: z.number().int().positive(),
   lane: z.enum(['live', 'retry', 'replay']),
-  /** ms since epoch; not to be sent earlier. */
+  /** The earliest time of the attempt, ms since epoch. */
   notBefore: z.number(),
   replayId: z.uuid().optional(),
 });
@@ -29,18 +29,18 @@ const wireEnvelope = z.object({
   projectId: z.uuid(),
   eventType: z.string().nullable(),
   correlationId: z.string(),
-  /** What the webhook owes; fixed at acceptance. */
+  /** The endpoints that the webhook is owed to; fixed at acceptance. */
   endpointIds: z.array(z.uuid()),
-  /** The provider's own, in order, without credentials and hop-by-hop headers. */
+  /** The provider's headers, in order, without credentials and hop-by-hop headers. */
   headers: z.array(z.tuple([z.string(), z.string()])),
-  /** Where secrets of the project stood in credential headers, for endpoints that get them put back. */
+  /** Where credential headers contained secrets of the project, for endpoints that forward credentials. */
   credentials: z.array(credentialPlace).optional(),
   /** Another message of the same delivery and attempt may exist. */
   mayBeDuplicate: duplicateMark.optional(),
-  /** The marks of the version before: `copy` is done if recorded, `redelivered` resumes. */
+  /** The marks of the previous version: `copy` means `done_if_recorded`, `redelivered` means `resume_if_recorded`. */
   copy: z.boolean().optional(),
   redelivered: z.boolean().optional(),
-  /** The broker moved it to the dead letters at its delivery limit, and a worker put it back: the second time it is dead. */
+  /** A worker put the message back after its first delivery limit; at the second one it is a dead letter. */
   putBack: z.boolean().optional(),
   /** Absent while the webhook is still to be fanned out. */
   delivery: delivery.optional(),
@@ -54,8 +54,8 @@ export type Message = { envelope: Envelope; body: Buffer };
 export type DeliveryMessage = { envelope: Envelope & { delivery: DeliveryFields }; body: Buffer };
 
 /**
- * `[length of the envelope, 32 bit big-endian][envelope, JSON][the webhook's bytes as they came]`. Metadata and the
- * customer's headers stand here and not in AMQP headers, of which some (`CC`, `BCC`) route.
+ * `[length of the envelope, 32 bit big-endian][envelope, JSON][the webhook's raw body]`. Metadata and the
+ * customer's headers are here and not in AMQP headers, of which some (`CC`, `BCC`) route.
  */
 export function encodeMessage(message: Message): Buffer {
   const json = JSON.stringify(toWire(message.envelope));
@@ -69,7 +69,7 @@ export function encodeMessage(message: Message): Buffer {
 
 export type DecodedMessage = { kind: 'message'; message: Message } | { kind: 'unreadable'; reason: string };
 
-/** Never throws: bytes that are no message of a known version say why. */
+/** Never throws: for bytes that are not a message of a known version it returns the reason. */
 export function decodeMessage(content: Buffer): DecodedMessage {
   if (content.length < 4) return { kind: 'unreadable', reason: 'shorter than its length field' };
   const jsonLength = content.readUInt32BE(0);
@@ -91,7 +91,7 @@ export function decodeMessage(content: Buffer): DecodedMessage {
   };
 }
 
-/** Workers of the version before drop `mayBeDuplicate` and read the marks beside it, so they ask and resume too. */
+/** Workers of the previous version ignore `mayBeDuplicate`, so the marks that they read are written too. */
 function toWire(envelope: Envelope): WireEnvelope {
   if (!envelope.mayBeDuplicate) return envelope;
   return { ...envelope, copy: true, redelivered: envelope.mayBeDuplicate === 'resume_if_recorded' };

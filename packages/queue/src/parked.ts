@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const parked = z.object({
   v: z.literal(1),
-  /** `delivery`: used up its schedule. `message`: no worker could read it. `audit_row`: Postgres refused it. */
+  /** `delivery`: its schedule is used up. `message`: workers cannot decode it. `audit_row`: Postgres refused it. */
   kind: z.enum(['delivery', 'message', 'audit_row']),
   reason: z.string(),
 });
@@ -11,7 +11,7 @@ export type Parked = z.infer<typeof parked>;
 
 const magic = Buffer.from('HQRD');
 
-/** `HQRD[length of the JSON, 32 bit big-endian][why it is here, JSON][the bytes as they were]`: what stands in `hqrelay.dead-letter`. */
+/** `HQRD[length of the JSON, 32 bit big-endian][the reason, JSON][the message's bytes]`: the format of `hqrelay.dead-letter`. */
 export function encodeParked(why: Parked, content: Buffer): Buffer {
   const json = Buffer.from(JSON.stringify(why));
   const length = Buffer.alloc(4);
@@ -19,7 +19,7 @@ export function encodeParked(why: Parked, content: Buffer): Buffer {
   return Buffer.concat([magic, length, json, content]);
 }
 
-/** Null for a message that the broker itself moved here, at its delivery limit: the bytes are then the message's own. */
+/** Null for a message that the broker dead-lettered itself, at its delivery limit: its bytes are an ordinary message. */
 export function decodeParked(content: Buffer): { why: Parked; content: Buffer } | null {
   if (content.length < 8 || !content.subarray(0, 4).equals(magic)) return null;
   const end = 8 + content.readUInt32BE(4);

@@ -1,11 +1,11 @@
 import { delayLadder } from '@hqrelay/domain/delivery/retry-schedule';
 import type { Channel } from 'amqplib';
 
-/** The queues that deliveries are worked from. Each has a sibling for large messages. */
+/** The queues that workers consume. Each has a sibling for large messages. */
 export const workQueues = ['hqrelay.webhooks', 'hqrelay.retries', 'hqrelay.replays'] as const;
 export type WorkQueue = (typeof workQueues)[number];
 
-/** Whole messages, envelope included. A larger one goes to the sibling of its queue. */
+/** The size of a message with its envelope. A larger one goes to the sibling of its queue. */
 export const smallMessageBytesMax = 32_768;
 
 export const largeQueueOf = (queue: WorkQueue): `${WorkQueue}.large` => `${queue}.large`;
@@ -16,10 +16,10 @@ export const sizedWorkQueues = workQueues.flatMap((queue) => [queue, largeQueueO
 export const deadLetterQueue = 'hqrelay.dead-letter';
 export const auditQueue = 'hqrelay.audit';
 
-/** Routes to a work queue by its name; what a delay queue lets go comes back through here. */
+/** Routes to a work queue by its name; delay queues dead-letter to it. */
 export const workExchange = 'hqrelay.work';
 
-/** The routing key by which a message for a work queue reaches the queue of its size; other routing keys stay. */
+/** The routing key that takes a message for a work queue to the queue of its size; other routing keys stay. */
 export function sizedRoutingKey(routingKey: string, messageBytes: number): string {
   return messageBytes > smallMessageBytesMax && isWorkQueue(routingKey)
     ? largeQueueOf(routingKey)
@@ -30,7 +30,7 @@ function isWorkQueue(name: string): name is WorkQueue {
   return (workQueues as readonly string[]).includes(name);
 }
 
-/** The exchange and queue of one rung. A message keeps the name of the work queue it goes back to as its routing key. */
+/** The exchange and queue of one rung. The routing key of its messages is the work queue that they return to. */
 export const delayName = (rung: string): string => `hqrelay.delay.${rung}`;
 
 // Quorum: fsynced before the confirm, on one node as on three.
@@ -40,8 +40,8 @@ const quorum = { 'x-queue-type': 'quorum' };
 // reject-publish, and falls back silently to at-most-once with any other overflow.
 const atLeastOnce = { 'x-dead-letter-strategy': 'at-least-once', 'x-overflow': 'reject-publish' };
 
-// Named, because the default differs between brokers (none before 4.0) and without a dead-letter exchange a message over
-// the limit is dropped. 20, because every redelivery counts, those of innocents beside a crash too.
+// Explicit, because the default differs between brokers (none before 4.0), and because the broker drops a message over the
+// limit when there is no dead-letter exchange. 20, because a crash counts against every message that the worker holds.
 const deliveryLimit = { 'x-delivery-limit': 20, 'x-dead-letter-exchange': deadLetterQueue };
 
 /** Every queue that messages are published to. */
@@ -57,7 +57,7 @@ export function queueOf(exchange: string, routingKey: string): string {
   return exchange === workExchange || exchange === '' ? routingKey : exchange;
 }
 
-/** Declares everything, or finds it declared just so. Throws when a queue of that name has other arguments. */
+/** Declares every exchange and queue. Throws when one exists with other arguments. */
 export async function assertTopology(channel: Channel): Promise<void> {
   await channel.assertExchange(workExchange, 'direct', { durable: true });
   await channel.assertExchange(deadLetterQueue, 'fanout', { durable: true });
@@ -69,7 +69,7 @@ export async function assertTopology(channel: Channel): Promise<void> {
   await channel.bindQueue(deadLetterQueue, deadLetterQueue, '');
   await channel.assertQueue(auditQueue, {
     durable: true,
-    // Read only while Postgres is there. The limit is out of reach on purpose: brokers from 4.0 on drop after 20 otherwise.
+    // Consumed only while Postgres is up. The limit is meant never to be reached: brokers from 4.0 on would drop at 20.
     arguments: { ...quorum, 'x-delivery-limit': 1_000_000, 'x-dead-letter-exchange': deadLetterQueue },
   });
 
@@ -86,8 +86,8 @@ export async function assertTopology(channel: Channel): Promise<void> {
     await channel.assertExchange(name, 'fanout', { durable: true });
     await channel.assertQueue(name, {
       durable: true,
-      // One TTL for the whole queue: only the head of a queue expires, so a TTL per message would wait behind longer ones.
-      // No dead-letter routing key: the message's own is kept, and names the work queue it goes back to.
+      // One TTL for the whole queue: only the head of a queue expires, so a short TTL would wait behind a longer one.
+      // No dead-letter routing key: each message keeps its own, the work queue that it returns to.
       arguments: {
         ...quorum,
         ...atLeastOnce,

@@ -63,7 +63,7 @@ function waitUntilUp(): Promise<unknown> {
   });
 }
 
-/** Past a circuit that lets one through at a time. */
+/** Tries again, because an open circuit allows one trial at a time. */
 function waitUntilConfirmed(text: string): Promise<unknown> {
   return waitFor('a publish to be confirmed', async () => (await publish(text)).kind === 'confirmed', {
     timeoutMs: 30_000,
@@ -76,7 +76,7 @@ function waitUntilReceived(text: string): Promise<unknown> {
 
 const vhost = () => decodeURIComponent(new URL(world.rabbitmqUrl).pathname.slice(1)) || '/';
 
-/** The broker's own tool, with the environment it was started with. */
+/** The broker's own tool, with the environment of the running broker. */
 async function rabbitmqctl(...args: string[]): Promise<void> {
   const environment = readFileSync(`/proc/${broker.pid()}/environ`, 'utf8').split('\0');
   await promisify(execFile)('/usr/lib/rabbitmq/bin/rabbitmqctl', args, {
@@ -87,7 +87,7 @@ async function rabbitmqctl(...args: string[]): Promise<void> {
 const stuck = { exchange: delayName('1h'), routingKey: 'hqrelay.retries', body: Buffer.from('stuck') };
 
 describe('while the broker does not answer', () => {
-  it('a publish ends in its time, the next ones at once, and all goes on when it answers again', async () => {
+  it('publishes fail within their timeout, later ones to any queue at once, and they resume when the broker answers', async () => {
     broker.freeze();
     try {
       const startedAt = performance.now();
@@ -150,10 +150,10 @@ describe('while one queue does not answer', () => {
 });
 
 describe('while an alarm of the broker blocks publishing', () => {
-  it('publishes fail at once, consuming goes on, and publishing too when the alarm is over', async () => {
+  it('publishes fail at once while consuming continues, and they resume when the alarm ends', async () => {
     await rabbitmqctl('set_vm_memory_high_watermark', 'absolute', '1MB');
     try {
-      // The broker says so at the first publish after it.
+      // The broker reports the alarm at the first publish after it.
       const first = await publish('alarm');
       expect(first).toMatchObject({ kind: 'failed', maybeStored: true });
       await waitFor('the connection to be blocked', () => connection.health.state === 'blocked');
@@ -172,7 +172,7 @@ describe('while an alarm of the broker blocks publishing', () => {
 });
 
 describe('when the broker is killed', () => {
-  it('what is in flight has failed and may be stored; afterwards all goes on by itself', async () => {
+  it('publishes in flight fail as possibly stored, and publishing and consuming resume after a restart', async () => {
     const publishing = Array.from({ length: 400 }, (_, index) => publish(`killed ${index}`, 20_000));
     await broker.kill();
     const results = await Promise.all(publishing);
@@ -191,7 +191,7 @@ describe('when the broker is killed', () => {
     await waitUntilUp();
     await waitUntilConfirmed('restarted');
     await waitUntilReceived('restarted');
-    // Nothing that was confirmed is lost.
+    // No confirmed message is lost.
     for (const [index, result] of results.entries()) {
       if (result.kind === 'confirmed') await waitUntilReceived(`killed ${index}`);
     }

@@ -38,7 +38,7 @@ async function taken(): Promise<string[]> {
 async function expectTrial(): Promise<void> {
   const trial = publisher.publish(publication);
   expect(publisher.mayPublishTo(queue)).toBe(false);
-  // A publish that has no other way waits with the trial.
+  // A publish without an alternative waits with the trial.
   const beside = publisher.publish(publication);
   expect(await Promise.all([trial, beside])).toEqual([{ kind: 'confirmed' }, { kind: 'confirmed' }]);
   const next = publisher.publish(publication);
@@ -47,7 +47,7 @@ async function expectTrial(): Promise<void> {
 }
 
 describe('a publish', () => {
-  it('without a connection fails at once', async () => {
+  it('a publish without a connection fails at once', async () => {
     expect(publisher.health.isUp).toBe(false);
     expect(await publisher.publish(publication)).toEqual({
       kind: 'failed',
@@ -58,17 +58,17 @@ describe('a publish', () => {
     await waitFor('the connection', () => publisher.health.isUp && narrow.health.isUp);
   });
 
-  it('is the trial of a new channel: until the first confirm others go another way', async () => {
+  it('the first publish on a new channel is its trial, until whose confirm the publisher reports the queue as not ready', async () => {
     await expectTrial();
     expect(await taken()).toHaveLength(3);
   });
 
-  it('that a queue has taken is confirmed', async () => {
+  it('a publish that reaches its queue is confirmed', async () => {
     expect(await publisher.publish(publication)).toEqual({ kind: 'confirmed' });
     expect(await taken()).toEqual(['message']);
   });
 
-  it('that no queue takes has failed, though the broker confirms it, and says so of no other', async () => {
+  it('a publish that no queue takes fails, although the broker confirms it, and no other fails with it', async () => {
     const nowhere = { exchange: workExchange, routingKey: 'hqrelay.nowhere', body };
     const missing = { exchange: '', routingKey: 'no.such.queue', body };
     const results = await Promise.all(
@@ -82,7 +82,7 @@ describe('a publish', () => {
     expect(await taken()).toHaveLength(3);
   });
 
-  it('is persistent: the message says so itself, wherever it is moved', async () => {
+  it('a published message is persistent, so that it stays so when the broker moves it', async () => {
     await publisher.publish(publication);
     const { origin, username, password } = new URL(world.rabbitmqManagementUrl);
     const vhost = new URL(world.rabbitmqUrl).pathname.slice(1);
@@ -95,7 +95,7 @@ describe('a publish', () => {
     expect(message?.properties.delivery_mode).toBe(2);
   });
 
-  it('of a large message reaches the sibling of its work queue, directly and through a delay queue', async () => {
+  it('a large message reaches the sibling of its work queue, directly and through a delay queue', async () => {
     const large = Buffer.alloc(smallMessageBytesMax + 1, 'x');
     const small = Buffer.alloc(smallMessageBytesMax, 'x');
     for (const exchange of [workExchange, delayName('1s')]) {
@@ -117,7 +117,7 @@ describe('a publish', () => {
     }
   });
 
-  it('past the bound of those in flight fails at once instead of filling memory', async () => {
+  it('a publish above the bound of messages in flight fails at once instead of filling memory', async () => {
     const results = await Promise.all(Array.from({ length: 10 }, () => narrow.publish(publication)));
     expect(results.map((result) => (result.kind === 'failed' ? result.reason : result.kind))).toEqual([
       ...Array.from({ length: 3 }, () => 'confirmed'),
@@ -127,7 +127,7 @@ describe('a publish', () => {
     expect(await taken()).toHaveLength(4);
   });
 
-  it('to an exchange that does not exist fails alone: those to queues are confirmed, and the next has a channel', async () => {
+  it('a publish to a missing exchange fails alone: publishes to queues are confirmed, and its channel is opened again', async () => {
     const toNoExchange = () => publisher.publish({ exchange: 'no.such.exchange', routingKey: queue, body });
     const [failed, beside] = await Promise.all([toNoExchange(), publisher.publish(publication)]);
     expect(failed).toMatchObject({ kind: 'failed', reason: 'channel_closed', maybeStored: true });

@@ -36,13 +36,13 @@ function take(queue: string, timeoutMs = 10_000): Promise<GetMessage> {
 }
 
 describe('the topology', () => {
-  it('asserted again, also by several at once, is found as it is', async () => {
+  it('the topology can be asserted again, also by several clients at once', async () => {
     const others = await Promise.all([model.createChannel(), model.createChannel()]);
     await Promise.all([assertTopology(channel), ...others.map((other) => assertTopology(other))]);
     await Promise.all(others.map((other) => other.close()));
   });
 
-  it('that differs from what is there is told of by the name of the queue and the argument, until it is mended', async () => {
+  it('a queue with other arguments keeps the connection down, with its name and the argument as the reason', async () => {
     await channel.deleteQueue('hqrelay.retries');
     await channel.assertQueue('hqrelay.retries', {
       durable: true,
@@ -65,7 +65,7 @@ describe('the topology', () => {
     }
   });
 
-  it('of a version with one size class gets the queues it lacks, and keeps its messages', async () => {
+  it('the topology of a version with one size class gains the missing queues and keeps its messages', async () => {
     for (const queue of workQueues) await channel.deleteQueue(largeQueueOf(queue));
     channel.publish(workExchange, 'hqrelay.webhooks', Buffer.from('kept'), { persistent: true });
     const connection = new BrokerConnection({
@@ -84,13 +84,13 @@ describe('the topology', () => {
     expect((await take('hqrelay.webhooks')).content.toString()).toBe('kept');
   });
 
-  it.each(sizedWorkQueues)('has a way to %s by its name', async (queue) => {
+  it.each(sizedWorkQueues)('a message is routed to %s by the name of the queue', async (queue) => {
     channel.publish(workExchange, queue, Buffer.from(queue), { persistent: true, mandatory: true });
     const message = await take(queue);
     expect(message.content.toString()).toBe(queue);
   });
 
-  it('brings a message back from a delay queue to the work queue it names, not before its time, as often as it goes', async () => {
+  it('a delay queue returns a message to the work queue that it names, not before its time, any number of times', async () => {
     const queue = 'hqrelay.retries';
     let content: Buffer = Buffer.from('round');
     for (let round = 1; round <= 4; round += 1) {
@@ -103,7 +103,7 @@ describe('the topology', () => {
     }
   });
 
-  it('keeps order in a delay queue and each message’s own way back', async () => {
+  it('a delay queue keeps the order of its messages and the work queue of each', async () => {
     for (const [index, queue] of [...workQueues, ...workQueues].entries()) {
       channel.publish(delayName('1s'), queue, Buffer.from(String(index)), { persistent: true });
     }
@@ -114,7 +114,7 @@ describe('the topology', () => {
   });
 
   it.each(sizedWorkQueues)(
-    'parks what %s has given out 20 times too often, with its bytes',
+    'a message that %s has redelivered 20 times is dead-lettered with its bytes',
     async (queue) => {
       const consuming = await model.createChannel();
       let given = 0;

@@ -9,7 +9,7 @@ function logged(fields: object): { line: string; json: Record<string, never> } {
 }
 
 describe('a log line', () => {
-  it('names the app, the level and the event', () => {
+  it('a log line names the app, the level and the event', () => {
     expect(logged({ projectId: 'p' }).json).toMatchObject({
       name: 'test',
       level: 'info',
@@ -18,17 +18,23 @@ describe('a log line', () => {
     });
   });
 
-  it.each(['secret', 'signingSecret', 'password'])('has no value of a field called %s', (field) => {
-    expect(logged({ [field]: 'pa55word' }).line).not.toContain('pa55word');
-    expect(logged({ project: { [field]: 'pa55word' } }).line).not.toContain('pa55word');
-  });
+  it.each(['secret', 'signingSecret', 'password'])(
+    'a log line never contains the value of a field named %s',
+    (field) => {
+      expect(logged({ [field]: 'pa55word' }).line).not.toContain('pa55word');
+      expect(logged({ project: { [field]: 'pa55word' } }).line).not.toContain('pa55word');
+    },
+  );
 
-  it.each(['authorization', 'cookie', 'x-api-key'])('has no value of the header %s', (header) => {
-    expect(logged({ headers: { [header]: 'pa55word' } }).line).not.toContain('pa55word');
-    expect(logged({ request: { headers: { [header]: 'pa55word' } } }).line).not.toContain('pa55word');
-  });
+  it.each(['authorization', 'cookie', 'x-api-key'])(
+    'a log line never contains the value of the header %s',
+    (header) => {
+      expect(logged({ headers: { [header]: 'pa55word' } }).line).not.toContain('pa55word');
+      expect(logged({ request: { headers: { [header]: 'pa55word' } } }).line).not.toContain('pa55word');
+    },
+  );
 
-  it('has an error with its code and its causes, but without the credentials of a URL', () => {
+  it('a logged error has its code and its causes, but not the credentials of a URL', () => {
     const cause = Object.assign(new Error('connect ECONNREFUSED amqp://user:pa55word@mq:5672/v'), {
       code: 'ECONNREFUSED',
     });
@@ -41,7 +47,7 @@ describe('a log line', () => {
     expect(line).not.toContain('pa55word');
   });
 
-  it('has neither the parameters of a failed query nor the arguments of a failed command', () => {
+  it('a logged error has neither the parameters of a failed query nor the arguments of a failed command', () => {
     const failedQuery = new Error('Failed query: insert into t values ($1)\nparams: pa55word\nmore pa55word');
     const failedCommand = Object.assign(new Error('ERR'), {
       command: { name: 'set', args: ['k', 'pa55word'] },
@@ -51,7 +57,7 @@ describe('a log line', () => {
     expect(logged({ err: failedCommand }).line).not.toContain('pa55word');
   });
 
-  it('survives an error that is its own cause', () => {
+  it('an error that is its own cause can be logged', () => {
     const error = new Error('round');
     error.cause = error;
     expect(logged({ err: error }).json['err']).toMatchObject({ message: 'round' });

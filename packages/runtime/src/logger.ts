@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger };
 
-/** Fields of an error that say what happened without quoting data: no SQL parameters, no command arguments. */
+/** Fields of an error that never quote data: no SQL parameters, no command arguments. */
 const errorFields = [
   'code',
   'errno',
@@ -36,7 +36,7 @@ export function createLogger(
   );
 }
 
-/** What may be logged of an error, with its causes; anything that is no error passes through as text. */
+/** The fields of an error that may be logged, with its causes. A value that is not an error is logged as it is, without credentials. */
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === 'string' ? withoutCredentials(error) : error;
   const described: Record<string, unknown> = {
@@ -57,7 +57,7 @@ function describeError(error: unknown, depth = 0): unknown {
   return described;
 }
 
-/** Takes `user:password@` out of every URL, and the parameters that drizzle quotes after a failed query. */
+/** Removes `user:password@` from every URL, and the parameters that drizzle quotes after a failed query. */
 function withoutCredentials(text: string): string {
   return text
     .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s"'<>]*@/gi, '$1***@')

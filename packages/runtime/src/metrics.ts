@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 
 export type { Registry };
 
-/** A registry of its own per process, with the Node.js process metrics, which cost something only when scraped. */
+/** A registry with the metrics of the Node.js process, which are computed when scraped. */
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });

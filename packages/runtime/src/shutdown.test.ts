@@ -55,14 +55,14 @@ describe('a process that receives a signal to stop', () => {
     },
   );
 
-  it('is draining from the signal on', () => {
+  it('a process is draining from the signal on', () => {
     const { shutdown, emit } = world();
     expect(shutdown.isDraining()).toBe(false);
     emit('SIGTERM');
     expect(shutdown.isDraining()).toBe(true);
   });
 
-  it('runs the remaining steps after one that fails, names it, and exits 1', async () => {
+  it('the other steps run after one that fails, which is logged by name, and the exit code is 1', async () => {
     const { shutdown, events, log, emit, exited } = world();
     shutdown.add('store', () => void events.push('store'));
     shutdown.add('consumer', () => Promise.reject(new Error('boom')));
@@ -72,7 +72,7 @@ describe('a process that receives a signal to stop', () => {
     expect(log.join()).toMatch(/"step":"consumer".*shutdown\.step_failed/);
   });
 
-  it('exits 1 at the deadline and names the step that hangs', async () => {
+  it('at the deadline the process exits 1 and logs the name of the step that hangs', async () => {
     const { shutdown, events, log, emit, exited } = world(20);
     shutdown.add('store', () => void events.push('store'));
     shutdown.add('server', () => new Promise(() => {}));
@@ -82,7 +82,7 @@ describe('a process that receives a signal to stop', () => {
     expect(log.join()).toMatch(/"step":"server".*shutdown\.deadline_passed/);
   });
 
-  it('exits 1 at once on a second signal', () => {
+  it('on a second signal the process exits 1 at once', () => {
     const { shutdown, events, emit } = world();
     shutdown.add('server', () => new Promise(() => {}));
     emit('SIGTERM');

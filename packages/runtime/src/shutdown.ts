@@ -2,24 +2,23 @@ import type { Logger } from './logger.ts';
 
 type Step = () => void | Promise<void>;
 
-/** The parts of `process` that ending a process needs. */
+/** The parts of `process` that a shutdown uses. */
 interface ProcessHost {
   on(event: string, listener: (argument: unknown) => void): unknown;
   exit(code: number): void;
 }
 
 export interface Shutdown {
-  /** Registers how to stop what has just been started; the last one added is stopped first. */
+  /** Registers how to stop a part that has just been started; the last one added is stopped first. */
   add(name: string, step: Step): void;
-  /** True from the first signal on: readiness answers 503 by it. */
+  /** True from the first signal on; readiness is then 503. */
   isDraining(): boolean;
 }
 
 /**
- * Ends the process in order on SIGTERM or SIGINT: every step once, backwards, all of them within
- * `deadlineMs`; then exit 0, or 1 when a step failed or the deadline passed. A second signal exits 1 at
- * once. After an uncaught exception no state can be relied on: it is logged and the process exits 1
- * without the steps; everything that was promised is durable in the stores.
+ * On SIGTERM or SIGINT runs every step once, in reverse order, within `deadlineMs` altogether; then exits 0, or 1 when a step
+ * failed or the deadline passed. A second signal exits 1 at once. An uncaught exception is logged and exits 1 without the
+ * steps, since the state of the process is unknown and accepted webhooks are durable in the stores.
  */
 export function createShutdown({
   logger,

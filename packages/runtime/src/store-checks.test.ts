@@ -5,7 +5,7 @@ import { StoreChecks, type StoreCheck } from './store-checks.ts';
 
 type Answer = () => string | undefined;
 
-const notThere: Answer = () => {
+const unavailable: Answer = () => {
   throw new Error('connection refused');
 };
 const well: Answer = () => undefined;
@@ -16,7 +16,7 @@ describe('the check of a store', () => {
   let logged: string[];
   let refused: string[];
 
-  /** Gives the answers in turn, and the last one for ever. Counts how often it was asked. */
+  /** Gives the answers in turn, then the last one again and again. Counts the checks. */
   function start(answers: Answer[], options: Partial<StoreCheck> = {}): { asked: () => number } {
     let asked = 0;
     logged = [];
@@ -40,14 +40,14 @@ describe('the check of a store', () => {
 
   afterEach(() => checks.stop());
 
-  it('is repeated until the store answers and after that', async () => {
-    const { asked } = start([notThere, notThere, well]);
+  it('the check is repeated until the store answers and after that', async () => {
+    const { asked } = start([unavailable, unavailable, well]);
     await waitFor('more checks', () => asked() > 5);
     expect(checks.warnings).toEqual([]);
     expect(logged).toEqual([]);
   });
 
-  it('warns while the store is set up badly, and logs it once', async () => {
+  it('a misconfigured store has a warning, which is logged once', async () => {
     const { asked } = start([wrong]);
     await waitFor('more checks', () => asked() > 5);
     expect(checks.warnings).toEqual([{ dependency: 'redis', warning: 'evicts keys' }]);
@@ -55,8 +55,8 @@ describe('the check of a store', () => {
     expect(refused).toEqual([]);
   });
 
-  it('keeps its warning while the store does not answer, and drops it when the store is set up well', async () => {
-    const answers = [wrong, notThere];
+  it('a warning stays while the store does not answer, and ends when the store is configured correctly', async () => {
+    const answers = [wrong, unavailable];
     const { asked } = start(answers);
     await waitFor('more checks', () => asked() > 5);
     expect(checks.warnings).toHaveLength(1);
@@ -65,13 +65,13 @@ describe('the check of a store', () => {
     expect(logged.at(-1)).toContain('dependency.set_up_well');
   });
 
-  it('that is fatal refuses the start, once', async () => {
-    const { asked } = start([notThere, wrong], { isFatal: true });
+  it('a fatal check refuses the start once', async () => {
+    const { asked } = start([unavailable, wrong], { isFatal: true });
     await waitFor('more checks', () => asked() > 5);
     expect(refused).toEqual(['evicts keys']);
   });
 
-  it('that is fatal only warns when the store served before', async () => {
+  it('a fatal check that passed before only warns', async () => {
     const { asked } = start([well, wrong], { isFatal: true });
     await waitFor('more checks', () => asked() > 5);
     expect(checks.warnings).toHaveLength(1);

@@ -3,24 +3,24 @@ import type { Logger } from './logger.ts';
 
 export type StoreCheck = {
   dependency: DependencyName;
-  /** Resolves with a sentence when the store is set up in a way that hurts later. Rejects while it cannot be asked. */
+  /** Resolves with a sentence when the store is misconfigured. Rejects while the store does not answer. */
   run: () => Promise<string | undefined>;
-  /** The process cannot work with such a store: found at the start, it ends the process. */
+  /** Whether the process refuses to start with a store that is misconfigured in this way. */
   isFatal?: boolean;
 };
 
 export type StoreChecksOptions = {
   checks: readonly StoreCheck[];
   logger: Logger;
-  /** Called with the finding of a fatal check that was made at the start. */
+  /** Called when the first answer to a fatal check is a warning. */
   refuse: (reason: string) => void;
   /** ms between checks of a store. */
   everyMs?: number;
-  /** ms until a store is asked again that could not be. */
+  /** ms until a store that did not answer is asked again. */
   retryMs?: number;
 };
 
-/** Checks the set-up of each store as soon as it answers, and then every minute. What is wrong is logged once, and shown in readiness. */
+/** Checks the set-up of each store as soon as it answers, and then every minute. A warning is logged once and shown in readiness. */
 export class StoreChecks {
   readonly #options: StoreChecksOptions;
   readonly #warnings = new Map<StoreCheck, StoreWarning>();
@@ -65,19 +65,19 @@ export class StoreChecks {
     const { dependency, isFatal = false } = check;
     const isFirst = !this.#answered.has(check);
     this.#answered.add(check);
-    const wasWrong = this.#warnings.has(check);
+    const hadWarning = this.#warnings.has(check);
     if (warning === undefined) {
       this.#warnings.delete(check);
-      if (wasWrong) this.#options.logger.info({ dependency }, 'dependency.set_up_well');
+      if (hadWarning) this.#options.logger.info({ dependency }, 'dependency.set_up_well');
       return;
     }
     this.#warnings.set(check, { dependency, warning });
-    if (!wasWrong) this.#options.logger.error({ dependency, warning }, 'dependency.badly_set_up');
+    if (!hadWarning) this.#options.logger.error({ dependency, warning }, 'dependency.badly_set_up');
     if (isFatal && isFirst) this.#options.refuse(warning);
   }
 }
 
-/** Ends the process that found at its start that it cannot work. */
+/** Logs the reason and ends the process. */
 export function refuseToStart(logger: Logger, app: string): (reason: string) => void {
   return (reason) => {
     logger.fatal({ reason }, `${app}.not_started`);

@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 describe('the guarded lookup', () => {
-  it('returns exactly the addresses that it checked', async () => {
+  it('the guarded look-up returns exactly the addresses that it checked', async () => {
     const lookup = createGuardedLookup(strict, async () => addresses('93.184.215.14', '2606:2800:21f::1'));
     expect(await look(lookup, 'example.com')).toEqual(addresses('93.184.215.14', '2606:2800:21f::1'));
     expect(await look(lookup, 'example.com', { all: false })).toBe('93.184.215.14');
@@ -50,7 +50,7 @@ describe('the guarded lookup', () => {
     await expect(look(beside, 'evil.example')).rejects.toMatchObject({ code: 'FORBIDDEN_ADDRESS' });
   });
 
-  it('checks the addresses again when the answer for a name changed', async () => {
+  it('the addresses are checked again when the answer for a name changed', async () => {
     let answer = addresses('93.184.215.14');
     let clock = 0;
     const lookup = createGuardedLookup(
@@ -65,7 +65,7 @@ describe('the guarded lookup', () => {
     await expect(look(lookup, 'rebind.example')).rejects.toThrow('127.0.0.1');
   });
 
-  it('asks once for many sockets at the same time', async () => {
+  it('simultaneous sockets to one name share a query', async () => {
     let questions = 0;
     const lookup = createGuardedLookup(strict, async () => {
       questions += 1;
@@ -75,7 +75,7 @@ describe('the guarded lookup', () => {
     expect(questions).toBe(1);
   });
 
-  it('keeps a failure for 2 s, then asks again', async () => {
+  it('a failure is cached for 2 s', async () => {
     let questions = 0;
     let clock = 0;
     const lookup = createGuardedLookup(
@@ -95,7 +95,7 @@ describe('the guarded lookup', () => {
     expect(await look(lookup, 'example.com')).toEqual(addresses('93.184.215.14'));
   });
 
-  it('cancels a look-up after 5 s', async () => {
+  it('a look-up is cancelled after 5 s', async () => {
     vi.useFakeTimers();
     const lookup = createGuardedLookup(strict, untilAborted);
     const looking = look(lookup, 'example.com').catch((error: unknown) => (error as Error).message);
@@ -105,14 +105,14 @@ describe('the guarded lookup', () => {
     expect(await looking).toBe('aborted');
   });
 
-  it('cancels the oldest look-up when a thousand others are under way', async () => {
+  it('the oldest look-up is cancelled when a thousand others are under way', async () => {
     const lookup = createGuardedLookup(strict, untilAborted);
     const oldest = look(lookup, 'oldest.example');
     for (let count = 0; count < 1_000; count += 1) look(lookup, `name-${count}.example`).catch(() => {});
     await expect(oldest).rejects.toThrow('aborted');
   });
 
-  it('says not found for a name without an address', async () => {
+  it('a name without an address is reported as not found', async () => {
     const lookup = createGuardedLookup(strict, async () => []);
     await expect(look(lookup, 'example.com')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });

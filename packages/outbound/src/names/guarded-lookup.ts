@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { checkAddress, type NetworkPolicy } from '@hqrelay/domain/network/network-policy';
 import type { ResolveHost } from './resolve-host.ts';
 
-/** An address that the policy forbids stands behind a name. */
+/** A name resolves to an address that the policy forbids. */
 export class ForbiddenAddressError extends Error {
   readonly code = 'FORBIDDEN_ADDRESS';
 

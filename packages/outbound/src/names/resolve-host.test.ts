@@ -35,12 +35,12 @@ const v4 = (address: string) => ({ address, family: 4 });
 const v6 = (address: string) => ({ address, family: 6 });
 
 describe('a host name', () => {
-  it('resolves to all its addresses, IPv4 first', async () => {
+  it('a host name resolves to all its addresses, IPv4 first', async () => {
     const { resolve } = await resolverOf({ 'hook.example': ['2001:db8::1', '192.0.2.1', '192.0.2.2'] });
     expect(await resolve('hook.example')).toEqual([v4('192.0.2.1'), v4('192.0.2.2'), v6('2001:db8::1')]);
   });
 
-  it('of the hosts file is not asked for', async () => {
+  it('no name server is asked for a name of the hosts file', async () => {
     const { resolve, asked } = await resolverOf({ 'known.example': ['192.0.2.1'] });
     expect(await resolve('Known.Example')).toEqual([v4('10.9.8.7')]);
     expect(asked).toEqual([]);
@@ -55,7 +55,7 @@ describe('a host name', () => {
     },
   );
 
-  it('without a dot is completed by the search list first', async () => {
+  it('a name without a dot is completed by the search list first', async () => {
     const { resolve, asked } = await resolverOf({ 'hook.cluster.local': ['192.0.2.1'] });
     expect(await resolve('hook')).toEqual([v4('192.0.2.1')]);
     expect(asked.filter((question) => question.startsWith('A '))).toEqual([
@@ -64,7 +64,7 @@ describe('a host name', () => {
     ]);
   });
 
-  it('with a dot is completed by the search list only if it does not exist', async () => {
+  it('a name with a dot is completed by the search list only if it does not exist', async () => {
     const { resolve, asked } = await resolverOf({
       'hook.example': ['192.0.2.1'],
       'hook.other.cluster.local': ['192.0.2.2'],
@@ -74,7 +74,7 @@ describe('a host name', () => {
     expect(await resolve('hook.other')).toEqual([v4('192.0.2.2')]);
   });
 
-  it('with a dot at its end is never completed', async () => {
+  it('a name with a dot at its end is never completed', async () => {
     const { resolve, asked } = await resolverOf({ 'hook.cluster.local': ['192.0.2.1'] });
     await expect(resolve('hook.')).rejects.toMatchObject({ code: 'ENOTFOUND' });
     expect(asked.toSorted()).toEqual(['A hook', 'AAAA hook']);
@@ -89,12 +89,12 @@ describe('a host name', () => {
     await expect(resolve('hook.example')).rejects.toMatchObject({ code });
   });
 
-  it('whose question for AAAA is never answered resolves to its IPv4 addresses', async () => {
+  it('a name whose AAAA query is never answered resolves to its IPv4 addresses', async () => {
     const { resolve } = await resolverOf({ 'hook.example': { A: ['192.0.2.1'], AAAA: 'silence' } });
     expect(await resolve('hook.example')).toEqual([v4('192.0.2.1')]);
   });
 
-  it('is asked for again when a packet was lost', async () => {
+  it('a query is sent again when a packet was lost', async () => {
     const server = await startNameServer((_name, _type, askedBefore) =>
       askedBefore === 0 ? 'silence' : ['192.0.2.1'],
     );
@@ -103,7 +103,7 @@ describe('a host name', () => {
     expect(await resolve('hook.example', new AbortController().signal)).toEqual([v4('192.0.2.1')]);
   });
 
-  it('that is never answered fails when the look-up is cancelled', async () => {
+  it('a query that is never answered fails when the look-up is cancelled', async () => {
     const { resolve, asked } = await resolverOf({ 'hook.example': 'silence' });
     const controller = new AbortController();
     const resolving = resolve('hook.example', controller.signal);
@@ -118,7 +118,7 @@ describe('a host name', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('whose name server does not listen fails with ETIMEOUT, not as a refused connection', async () => {
+  it('a look-up whose name server does not listen fails with ETIMEOUT, not as a refused connection', async () => {
     const server = await startNameServer(() => []);
     await server.close();
     const resolve = createResolveHost({ nameServers: [server.address], hostsFile, resolverFile });

@@ -56,7 +56,7 @@ export function createResolveHost({
     for (const candidate of hostname.endsWith('.') ? [name] : candidatesFor(name, searchDomains)) {
       const answer = await askBothFamilies(candidate, nameServers, signal);
       if ('addresses' in answer) return answer.addresses;
-      // The name as it was given says best what is wrong with it.
+      // The error for the name as it was given is the clearest one.
       if (!failure || candidate === name) failure = answer.error;
       if (!meansNoAddress(answer.error)) break;
     }
@@ -104,7 +104,7 @@ async function answerOf(question: Promise<string[]>, family: 4 | 6, name: string
     return { addresses: (await question).map((address) => ({ address, family })) };
   } catch (error) {
     const failure = error as NodeJS.ErrnoException;
-    // Refused by the name server's machine, which in an attempt's error would read as the endpoint's.
+    // The name server's machine refused; in the error of an attempt that would read as the endpoint's refusal.
     const isUnanswered = failure.code === CANCELLED || failure.code === CONNREFUSED;
     return { error: isUnanswered ? unanswered(name) : failure };
   }

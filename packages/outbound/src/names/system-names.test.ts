@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createSystemNames, parseHosts, parseSearchDomains } from './system-names.ts';
 
 describe('parseHosts', () => {
-  it('reads every name of a line, in lower case, and every address of a name', () => {
+  it('every name of a line is read in lower case, with every address of the name', () => {
     const hosts = parseHosts(
       '# a comment\n127.0.0.1\tlocalhost\n10.0.0.1 db.internal DB # main\n\n::1 localhost\n',
     );
@@ -22,7 +22,7 @@ describe('parseHosts', () => {
     ]);
   });
 
-  it('skips lines without an address', () => {
+  it('lines without an address are skipped', () => {
     expect(parseHosts('localhost 127.0.0.1\n300.1.1.1 a\n').size).toBe(0);
   });
 });
@@ -42,7 +42,7 @@ describe('parseSearchDomains', () => {
 });
 
 describe('the system names', () => {
-  it('are read again after 5 s, and are empty where the files are missing', async () => {
+  it('the files are read again after 5 s, and a missing file is empty', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'hqrelay-names-'));
     const hostsFile = join(folder, 'hosts');
     let clock = 0;

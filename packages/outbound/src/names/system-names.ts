@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
-/** What this machine's files say about names. */
+/** The entries of the hosts file and the resolver file of this machine. */
 export interface SystemNames {
   /** Addresses by host name, in lower case. */
   hosts: ReadonlyMap<string, readonly LookupAddress[]>;

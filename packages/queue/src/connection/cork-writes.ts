@@ -3,8 +3,8 @@ import type { ChannelModel } from 'amqplib';
 type Muxer = { out: { cork(): void; uncork(): void }; _readIncoming(): void };
 
 /**
- * Lets the messages of one turn of the event loop leave in one write instead of one system call each: about a third of
- * the publisher's CPU. It reaches into amqplib 2, so it looks before it touches, and does nothing where that has changed.
+ * Sends the messages of one turn of the event loop in one write instead of one system call each: about a third of the
+ * publisher's CPU. It uses internals of amqplib 2, and does nothing when they have changed.
  */
 export function corkWrites(model: ChannelModel): void {
   const muxer = (model as unknown as { connection?: { muxer?: Partial<Muxer> } }).connection?.muxer;

@@ -13,8 +13,8 @@ const timesTheLimit = 2;
 const bytesMin = 1 << 30;
 
 /**
- * A sentence when a node of the broker is short of disk: below its limit publishing is blocked. Asks the management plugin on
- * its usual port with the login of the URL; undefined when it does not answer.
+ * A sentence for the operator when a node of the broker is short of disk: below its limit the broker blocks publishing. Asks the
+ * management plugin on its default port with the login of the URL; undefined when the plugin does not answer.
  */
 export async function diskWarning(amqpUrl: string): Promise<string | undefined> {
   const { username, password } = new URL(amqpUrl);
@@ -34,7 +34,7 @@ export async function diskWarning(amqpUrl: string): Promise<string | undefined> 
   return `RabbitMQ node ${short.name} has ${mebibytes(short.disk_free)} of disk left and blocks publishing below ${mebibytes(short.disk_free_limit)}: webhooks would go to the outbox`;
 }
 
-/** With TLS where the URL says TLS: the login must not go out in clear. */
+/** With TLS where the URL has TLS, so that the login is never sent in clear. */
 function managementOrigin(amqpUrl: string): string {
   const { protocol, hostname } = new URL(amqpUrl);
   return protocol === 'amqps:' ? `https://${hostname}:15671` : `http://${hostname}:15672`;

@@ -4,8 +4,8 @@ import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { z } from 'zod';
 
 /**
- * The text formats an environment variable can have. Every schema takes the text of the variable and
- * says in a sentence what it expected; no message contains the text itself, which may be a secret.
+ * A schema for the text of an environment variable. Its error is a sentence that names the expected format and never contains
+ * the text, which may be a secret.
  */
 function format<T>(parse: (text: string) => T) {
   return z.string().transform((text, context): T => {
@@ -117,8 +117,8 @@ export const nameServers = format((text) => {
 const proxyNames = ['loopback', 'linklocal', 'uniquelocal'];
 
 /**
- * What Express takes as `trust proxy`: no proxy, a number of hops, or a list of addresses and networks.
- * `true` is refused: it would believe any address that a client writes into X-Forwarded-For.
+ * A value of Express's `trust proxy`: no proxy, a number of hops, or a list of addresses and networks. `true` is refused: it
+ * would trust any address that a client writes into X-Forwarded-For.
  */
 export const trustedProxies = format((text): false | number | string[] => {
   if (text === 'false') return false;

@@ -22,16 +22,16 @@ export interface Variable<
   key: Key;
   schema: Schema;
   /**
-   * What an unset variable means: `required` is a problem, `text` is parsed, `value` is taken as it is, `variable` names the
-   * variable that is read in its place.
+   * The meaning of an unset variable: `required` is a problem, `text` is parsed, `value` is used without parsing, `variable`
+   * names the variable that is read in its place.
    */
   whenUnset: { required: true } | { text: string } | { value: Unset; meaning: string } | { variable: string };
-  /** `secret` is never shown; of a `url` everything but the password is. */
+  /** `secret` is never shown; a `url` is shown without its password. */
   shown: 'value' | 'url' | 'secret';
   unit?: 'bytes' | 'milliseconds' | 'seconds' | 'days';
   example: string;
   description: string;
-  /** Why no program reads it yet: its name is part of the contract, and another feature needs it. */
+  /** Why no program reads the variable yet, although its name is part of the contract. */
   reserved?: string;
 }
 
@@ -44,7 +44,7 @@ function variable<const Key extends string, Schema extends z.ZodType, const Unse
 const port = integer(0, 65_535);
 const postgresUrl = connectionUrl('postgres:', 'postgresql:');
 
-/** Every environment variable the programs read, with its documentation; nothing else is read. */
+/** Every environment variable that the programs read, with its documentation. */
 export const variables = {
   DATABASE_URL: variable({
     key: 'databaseUrl',

@@ -22,7 +22,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
 }
 
 describe('loadConfig', () => {
-  it('gives unset variables their defaults', () => {
+  it('unset variables have their defaults', () => {
     expect(loadConfig(names, required)).toEqual({
       databaseUrl: required.DATABASE_URL,
       migrationDatabaseUrl: required.DATABASE_URL,
@@ -50,13 +50,13 @@ describe('loadConfig', () => {
     });
   });
 
-  it('reads only the variables it was asked for', () => {
+  it('variables that are not asked for are not read', () => {
     expect(loadConfig(['WORKER_PORT'], { WORKER_PORT: '4001', LOG_LEVEL: 'nonsense' })).toEqual({
       workerPort: 4001,
     });
   });
 
-  it('reads DATABASE_URL in place of a URL of its own that is unset, and does not need it otherwise', () => {
+  it('DATABASE_URL is read in place of an unset URL of one app, and is not required otherwise', () => {
     const own = 'postgres://receiver@db.internal/hqrelay';
     expect(loadConfig(['RECEIVER_DATABASE_URL'], { ...required, RECEIVER_DATABASE_URL: own })).toEqual({
       receiverDatabaseUrl: own,
@@ -71,7 +71,7 @@ describe('loadConfig', () => {
     expect(load).toThrow(new ConfigError(['DATABASE_URL is required but not set']));
   });
 
-  it('names all problems at once', () => {
+  it('all problems are named at once', () => {
     const load = () => loadConfig(names, { RECEIVER_PORT: 'abc', LOG_LEVEL: '' });
     expect(load).toThrow(ConfigError);
     expect(load).toThrow(
@@ -79,7 +79,7 @@ describe('loadConfig', () => {
     );
   });
 
-  it.each(names)('refuses %s when it is set but empty', (name) => {
+  it.each(names)('an empty %s is refused', (name) => {
     expect(problemsOf({ [name]: '' })).toEqual([expect.stringMatching(`^${name} is set but empty`)]);
     expect(problemsOf({ [name]: '  ' })).toEqual([expect.stringMatching(`^${name} is set but empty`)]);
   });
@@ -124,7 +124,7 @@ describe('loadConfig', () => {
     ['DNS_SERVERS', '10.0.0.2:99999'],
     ['EGRESS_PROXY', 'socks5://u:pa55word@proxy'],
     ['PAYLOAD_RETENTION_DAYS', 'forever'],
-  ] satisfies [VariableName, string][])('refuses %s=%s without repeating a secret', (name, value) => {
+  ] satisfies [VariableName, string][])('%s=%s is refused without repeating a secret', (name, value) => {
     const problems = problemsOf({ [name]: value });
     expect(problems).toEqual([expect.stringMatching(`^${name}: `)]);
     if (variables[name].shown !== 'value') expect(problems.join()).not.toContain('pa55word');
@@ -135,25 +135,25 @@ describe('loadConfig', () => {
     ['0', 0],
     ['2', 2],
     ['loopback, 10.0.0.0/8,fd00::1', ['loopback', '10.0.0.0/8', 'fd00::1']],
-  ])('takes TRUST_PROXY=%s as Express understands it', (text, trustProxy) => {
+  ])('TRUST_PROXY=%s is parsed for Express', (text, trustProxy) => {
     expect(loadConfig(['TRUST_PROXY'], { TRUST_PROXY: text })).toEqual({ trustProxy });
   });
 
-  it('takes DNS_SERVERS with and without ports', () => {
+  it('DNS_SERVERS may have ports', () => {
     const servers = '10.0.0.2, 10.0.0.3:5353,fd00::53,[fd00::53]:5353';
     expect(loadConfig(['DNS_SERVERS'], { DNS_SERVERS: servers })).toEqual({
       dnsServers: ['10.0.0.2', '10.0.0.3:5353', 'fd00::53', '[fd00::53]:5353'],
     });
   });
 
-  it('takes the slash off the end of PUBLIC_URL', () => {
+  it('the trailing slash of PUBLIC_URL is removed', () => {
     const { publicUrl } = loadConfig(['PUBLIC_URL'], { PUBLIC_URL: 'https://hooks.example.com/relay/' });
     expect(publicUrl).toBe('https://hooks.example.com/relay');
   });
 });
 
 describe('describeConfig', () => {
-  it('shows secrets as set and URLs without their passwords', () => {
+  it('a described config shows secrets as set and URLs without their passwords', () => {
     const described = describeConfig(
       loadConfig(names, { ...required, EGRESS_PROXY: 'http://u:pa55word@proxy:3128' }),
     );

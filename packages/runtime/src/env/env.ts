@@ -9,7 +9,7 @@ export type Config<Name extends VariableName> = {
   [N in Name as (typeof variables)[N]['key']]: ValueOf<(typeof variables)[N]>;
 };
 
-/** Everything that is wrong with the environment, one sentence per problem, without any secret's value. */
+/** All problems of the environment, one sentence each, without the value of any secret. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 

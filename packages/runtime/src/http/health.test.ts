@@ -37,13 +37,13 @@ function healthIn(state: StoreState): HealthTracker {
 }
 
 describe('GET /health', () => {
-  it('answers 200 whatever the dependencies do', async () => {
+  it('GET /health is 200 in any state of the dependencies', async () => {
     const get = await serveHealth('down', 'down', true);
     const response = await get('/health');
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
   });
 
-  it('is served without readiness and metrics where those have a port of their own', async () => {
+  it('GET /health is served alone where readiness and metrics have a port of their own', async () => {
     const get = await serve(createLivenessRouter());
     expect((await get('/health')).status).toBe(200);
     expect((await get('/health/ready')).status).toBe(404);
@@ -81,7 +81,7 @@ describe('GET /health/ready', () => {
 });
 
 describe('GET /metrics', () => {
-  it('has one gauge for each dependency that says whether it is up', async () => {
+  it('the metrics have a gauge for each dependency that is 1 while it is up', async () => {
     const get = await serveHealth('up', 'starting');
     const response = await get('/metrics');
     const text = await response.text();

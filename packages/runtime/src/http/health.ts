@@ -6,20 +6,20 @@ export type DependencyName = 'postgres' | 'redis' | 'rabbitmq';
 /** A blocked store counts as down: this process cannot use it. */
 type DependencyState = Exclude<StoreState, 'blocked'>;
 
-/** A store that serves, but is set up in a way that hurts later. */
+/** A store that serves, but is misconfigured. */
 export type StoreWarning = { dependency: DependencyName; warning: string };
 
 export interface HealthDeps {
   /** The stores that this process depends on. */
   dependencies: Readonly<Partial<Record<DependencyName, () => StoreHealth>>>;
-  /** Whether this process can do its job with the stores in these states. */
+  /** Whether this process can work with the stores in these states. */
   isReady: (states: Readonly<Partial<Record<DependencyName, DependencyState>>>) => boolean;
   isDraining: () => boolean;
   warnings: () => readonly StoreWarning[];
   registry: Registry;
 }
 
-/** `GET /health` alone: for a port whose other answers live on an admin port. */
+/** `GET /health` alone: for a port whose readiness and metrics are on an admin port. */
 export function createLivenessRouter(): Router {
   return Router().get('/health', (_request, response) => {
     response.json({ status: 'ok' });
@@ -27,8 +27,8 @@ export function createLivenessRouter(): Router {
 }
 
 /**
- * `GET /health` (the process lives), `GET /health/ready` (200 `ready` or `degraded`: it can do its job;
- * 503 `unavailable` or `draining`) and `GET /metrics`, with `hqrelay_dependency_up` registered on it.
+ * `GET /health` (the process runs), `GET /health/ready` (200 `ready` or `degraded`: the process can work; 503 `unavailable` or
+ * `draining`) and `GET /metrics`, with `hqrelay_dependency_up` registered.
  */
 export function createHealthRouter({
   dependencies,

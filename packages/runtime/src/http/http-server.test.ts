@@ -43,7 +43,7 @@ async function get(
 }
 
 describe('a running server', () => {
-  it('gives Express requests and responses whose prototypes need no change', async () => {
+  it('requests and responses have the prototypes of Express from their creation', async () => {
     const app = express().get('/', (_request, response) => void response.send('ok'));
     const { port } = await start(app);
     const setPrototypeOf = Object.setPrototypeOf;
@@ -65,7 +65,7 @@ describe('a running server', () => {
     expect(changes).toBe(0);
   });
 
-  it('sends no header that names its software, and computes no etags', async () => {
+  it('an answer has no header that names the software, and no etag', async () => {
     const { port } = await start(express().get('/', (_request, response) => void response.send('ok')));
     const response = await fetch(`http://127.0.0.1:${port}/`);
     expect(response.headers.get('x-powered-by')).toBeNull();
@@ -94,7 +94,7 @@ describe('a running server', () => {
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ error: { code } });
   });
 
-  it('does not write an error into an answer that has begun', async () => {
+  it('no error is written into an answer that has begun', async () => {
     const { port } = await start(
       express().post('/', (request, response) => {
         response.writeHead(200, { 'content-length': 10 });
@@ -109,14 +109,14 @@ describe('a running server', () => {
     expect(answer).not.toContain('request.malformed');
   });
 
-  it('says which port is taken', async () => {
+  it('the error for a port in use names the port', async () => {
     const { port } = await start(express());
     await expect(createHttpServer(express()).listen(port)).rejects.toThrow(`Port ${port} is already in use`);
   });
 });
 
 describe('a closing server', () => {
-  it('lets a request in flight finish, and its answer ends the connection', async () => {
+  it('a closing server lets a request in flight finish, and its answer closes the connection', async () => {
     let finish = () => {};
     const arrived = new Promise<void>((resolveArrived) => {
       finish = resolveArrived;
@@ -139,7 +139,7 @@ describe('a closing server', () => {
     agent.destroy();
   });
 
-  it('resets none of many clients that keep asking on kept-alive connections', async () => {
+  it('a closing server resets none of many clients that send requests on keep-alive connections', async () => {
     const app = express().get('/', (_request, response) => {
       setImmediate(() => response.send('ok'));
     });
@@ -168,7 +168,7 @@ describe('a closing server', () => {
     agent.destroy();
   });
 
-  it('answers a client whose connection it had not accepted yet', async () => {
+  it('a closing server answers a client whose connection it had not accepted yet', async () => {
     const { server, port } = await start(
       express().get('/', (_request, response) => void response.send('ok')),
     );
@@ -180,7 +180,7 @@ describe('a closing server', () => {
     expect(await closed).toEqual({ connectionsCut: false });
   });
 
-  it('closes a connection that stays idle', async () => {
+  it('a closing server closes a connection that stays idle', async () => {
     const { server, port } = await start(
       express().get('/', (_request, response) => void response.send('ok')),
     );
@@ -190,7 +190,7 @@ describe('a closing server', () => {
     agent.destroy();
   });
 
-  it('cuts connections that are still open at the deadline', async () => {
+  it('connections that are still open at the deadline are destroyed', async () => {
     const { server, port } = await start(express().get('/', () => {}));
     const response = get(port, new http.Agent());
     response.catch(() => {});

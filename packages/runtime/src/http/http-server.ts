@@ -6,11 +6,11 @@ import { newId } from '@hqrelay/domain/ids';
 import type { Express } from 'express';
 
 export interface HttpServer {
-  /** Resolves with the port listened on; rejects with an error whose message says what is in the way. */
+  /** Resolves with the port; rejects with an error whose message names the cause and the remedy. */
   listen(port: number): Promise<number>;
   /**
-   * Stops taking connections, tells every client that still talks on one to close it, lets requests in
-   * flight finish, and resolves when all connections are closed. After `deadlineMs` the rest are cut.
+   * Stops accepting connections, asks active clients to close theirs, lets requests in flight finish, and resolves when all
+   * connections are closed. After `deadlineMs` the remaining ones are destroyed.
    */
   close(deadlineMs: number): Promise<{ connectionsCut: boolean }>;
 }
@@ -25,10 +25,10 @@ export function createHttpServer(app: Express): HttpServer {
   const server = createServer(
     {
       ...presetPrototypes(app),
-      keepAliveTimeout: 65_000, // longer than the usual 60 s of load balancers, which else meet a closing socket
+      keepAliveTimeout: 65_000, // longer than the usual 60 s of load balancers, which would otherwise send on a socket that is being closed
       headersTimeout: 10_000,
       requestTimeout: 15_000,
-      connectionsCheckingInterval: 1_000, // the two limits above are only looked at this often
+      connectionsCheckingInterval: 1_000, // how often Node checks the two limits above
       maxHeaderSize: 16_384,
     },
     app,
@@ -110,7 +110,7 @@ async function acceptedAll(server: Server): Promise<void> {
   let hasArrived = false;
   const onConnection = () => (hasArrived = true);
   server.on('connection', onConnection);
-  // What is left of this turn may be less than a look at every socket.
+  // The current turn of the event loop may have polled the sockets already.
   await nextTurn();
   do {
     hasArrived = false;
