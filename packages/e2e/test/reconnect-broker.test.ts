@@ -92,6 +92,7 @@ describe('a connection to the broker', () => {
   it('the connection is replaced when a channel closes while others are being opened', async () => {
     other.beforeOpening = async () => {
       other.beforeOpening = async () => {};
+      await waitFor('the first channel', () => one.channels.length === 1);
       breakChannel(one.channels[0]);
       await waitFor('the channel to close', () => one.lostCount === 1);
     };
