@@ -5,7 +5,7 @@ import { fillBacklog } from './backlog.ts';
 import { countRows, type Pipeline, type Rows, type Stage } from './pipelines.ts';
 import { cpuMicroseconds, peakMemoryMib } from './process-cost.ts';
 
-/** What one pipeline did in one round, by figure. */
+/** The figures of one pipeline in one round, by name. */
 export type Measured = Record<string, number>;
 
 export type RoundOptions = {

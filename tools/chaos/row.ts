@@ -5,7 +5,7 @@ import type { Site } from './site.ts';
 /** One line of the failure matrix: a fault, and what must hold in spite of it. */
 export type Row = {
   name: string;
-  /** What happens, for people. */
+  /** The fault in a sentence, for the report. */
   fault: string;
   /** Breaks something under load, and repairs it. */
   run: (site: Site, stage: Stage) => Promise<void>;
@@ -41,7 +41,7 @@ export type Row = {
 /** How a row acts, so that its faults are recorded. */
 export type Stage = {
   load: Load;
-  /** A row that repeats its fault does it once. */
+  /** Rows that repeat their fault do it once. */
   brief: boolean;
   /** Waits until work is in flight, then runs `act`, which ends when everything is repaired. */
   fault: (what: string, act: () => Promise<void>, options?: { inFlight?: () => boolean }) => Promise<void>;

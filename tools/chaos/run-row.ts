@@ -78,7 +78,7 @@ function createSiteFor(row: Row, options: RunOptions, logFolder: string): Promis
   });
 }
 
-/** Returns what went wrong. */
+/** Returns the problems found. */
 async function runUnderLoad(
   row: Row,
   run: { site: Site; stage: Stage; options: RunOptions; deadline: number },

@@ -62,7 +62,7 @@ export type SiteOptions = {
   logFolder: string;
 };
 
-/** What the site closes at its end, in the order in which it was opened. */
+/** Everything that the site closes at its end, in the order in which it was opened. */
 type Opened = {
   world: World;
   proxies: Map<ServiceName, TcpProxy>;

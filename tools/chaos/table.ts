@@ -31,7 +31,7 @@ export function rowCells(results: readonly RowResult[]): string[][] {
   ];
 }
 
-/** What the trials of the guards showed, in Markdown. */
+/** The outcomes of the guard trials, in Markdown. */
 export function trialsTable(trials: readonly Trial[]): string {
   const lines = trials.map(({ guard, withoutGuard, passed }) => [
     guard.name,

@@ -13,7 +13,7 @@ export type FleetOptions = {
   receivers: number;
   workers: number;
   env: Readonly<Record<string, string>>;
-  /** What one worker has instead, by its index. */
+  /** Variables that replace those of `env` for one worker, by its index. */
   workerEnv?: (index: number) => Readonly<Record<string, string>>;
   logFolder: string;
   /** Put before the apps' names. */

@@ -1,4 +1,4 @@
-/** What imports what, by name. */
+/** The imports of each node, by name. */
 export type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Circles that cover every node which reaches itself, each as the names along the shortest way around. */

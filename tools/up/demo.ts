@@ -2,7 +2,7 @@ import type { CommandLine } from './command-line.ts';
 import { type DemoEndpoint, startDemoEndpoint } from './demo-endpoint.ts';
 
 const demoName = 'demo';
-/** What the flaky endpoint listens to. */
+/** The event type of the flaky endpoint. */
 export const flakyEventType = 'hqrelay.flaky';
 
 type Project = { id: string; name: string; enabled: boolean };

@@ -36,7 +36,7 @@ export class StopList {
   }
 }
 
-/** What went wrong, for people; with its stack where it is a bug. */
+/** The error in a sentence; with its stack where it is a bug. */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isBug = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;

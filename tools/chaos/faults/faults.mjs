@@ -1,4 +1,4 @@
-// What an app does without one of its guards: exported functions and classes of the built app, replaced as it loads them.
+// The behaviour of an app without one of its guards: exported functions and classes of the built app, replaced as it loads them.
 
 /** @typedef {(...args: any[]) => any} AnyFunction */
 /**

@@ -4,7 +4,7 @@ import { faults } from './faults.mjs';
 /** A fault that `inject.mjs` puts into the apps, and the file in which they report it. */
 export type InjectedFault = { name: string; log: string };
 
-/** What tells an app which fault to load. */
+/** The variables that name the fault for an app. */
 export function faultEnvironment(fault: InjectedFault | undefined): Record<string, string> {
   return fault ? { HQRELAY_CHAOS_FAULT: fault.name, HQRELAY_CHAOS_FAULT_LOG: fault.log } : {};
 }

@@ -1,10 +1,10 @@
-/** What the product does so that a fault loses nothing, and what its absence must look like. */
+/** A mechanism by which a fault loses nothing, and the row that is red without it. */
 export type Guard = {
   /** Also of the fault in `../faults/faults.mjs` that takes the guard out. */
   name: string;
-  /** What the product does without it. */
+  /** The product's behaviour without it. */
   without: string;
-  /** The row that must go red without it, and what the row must say. */
+  /** The row that must be red without it, and the reason that it must give. */
   row: string;
   expects: RegExp;
 };

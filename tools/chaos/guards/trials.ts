@@ -9,7 +9,7 @@ import { guards, type Guard } from './guards.ts';
 
 export type Trial = {
   guard: Guard;
-  /** What the row said of the product as it is, and of the product without the guard. */
+  /** The row's outcome with the guard, and without it. */
   withGuard: string;
   withoutGuard: string;
   passed: boolean;

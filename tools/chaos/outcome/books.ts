@@ -16,7 +16,7 @@ export type Books = {
   /** Owed, and in no store. */
   lost: number;
   duplicates: number;
-  /** What does not balance, for people. */
+  /** A sentence for each imbalance. */
   problems: string[];
   /** Deliveries that were made twice without a fault that explains it; a machine that stalls for a while causes them too. */
   unexplained: string[];
@@ -24,7 +24,7 @@ export type Books = {
 
 export type BooksInput = {
   webhooks: readonly SentWebhook[];
-  /** What each project's webhooks owe. */
+  /** The endpoints that each project's webhooks owe. */
   owedBy: ReadonlyMap<string, readonly string[]>;
   endpoints: ReadonlyMap<string, Endpoint>;
   ledger: Ledger;
@@ -77,7 +77,7 @@ export function balance(input: BooksInput): Books {
   };
 }
 
-/** What does not balance, in the order in which it is reported. */
+/** The sentence for each kind of imbalance, in the order of the report. */
 const findings = {
   lost: 'deliveries are lost',
   neverArrived: 'deliveries are recorded as delivered and never arrived',

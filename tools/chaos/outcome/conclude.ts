@@ -16,7 +16,7 @@ export type RowResult = Books &
     unavailable: number;
     reset: number;
     refused: number;
-    /** What the fault hit in flight. */
+    /** The work in flight that the fault hit. */
     hit: string;
     tookMs: number;
     outcome: Outcome;
@@ -30,11 +30,11 @@ export type EndedRow = {
   site: Site;
   load: Load;
   faults: readonly Fault[];
-  /** What went wrong while it ran. */
+  /** Problems found while it ran. */
   reasons: readonly string[];
   startedAt: number;
   logFolder: string;
-  /** Where time was up before all was drained: webhooks without a 202. */
+  /** Webhooks without a 202, where not everything was drained. */
   notAccepted: number | undefined;
 };
 

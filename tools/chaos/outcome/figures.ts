@@ -3,7 +3,7 @@ import type { SentWebhook } from '../../harness/load.ts';
 import type { Answer } from '../../harness/post-as-provider.ts';
 import type { Fault } from '../row.ts';
 
-/** What the fault did to providers and endpoints, ms. */
+/** The fault's effect on providers and endpoints, ms. */
 export type Figures = {
   slowestAnswerMs: number;
   /** Of answers to requests sent a second after a fault began, and later. */

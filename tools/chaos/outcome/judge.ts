@@ -29,7 +29,7 @@ export type Case = {
   figures: Figures;
   evidence: Evidence;
   hit: string | undefined;
-  /** What went wrong before the books were read. */
+  /** Problems found before the books were read. */
   reasons: readonly string[];
 };
 
@@ -72,7 +72,7 @@ function tooSlow(row: Row, figures: Figures, { timedOut }: Evidence): string[] {
   return reasons;
 }
 
-/** What the row's own conditions are about. */
+/** The figures that a row's own conditions judge. */
 export function evidenceOf(
   { answers, sentAgain }: Load,
   faults: readonly Fault[],

@@ -1,7 +1,7 @@
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import type { World } from '@hqrelay/testing/world';
 
-/** What the tables say. Keys are `<webhook>/<endpoint>`. */
+/** The contents of the tables. Keys are `<webhook>/<endpoint>`. */
 export type Ledger = {
   /** Rows of `webhook_logs` that owe deliveries. */
   queued: { id: string; projectId: string; webhookId: string; endpointIds: string[] }[];

@@ -7,7 +7,7 @@ import { auditQueue, deadLetterQueue, delayName, sizedWorkQueues } from '@hqrela
 import { connect, type Channel } from 'amqplib';
 import type { World } from '@hqrelay/testing/world';
 
-/** What the broker and the outbox still hold. Keys are `<webhook>/<endpoint>`. */
+/** Messages that the broker and the outbox still hold. Keys are `<webhook>/<endpoint>`. */
 export type Remains = {
   /** Deliveries with a message that a worker will still process. */
   waiting: Set<string>;

@@ -1,6 +1,6 @@
 import type { Row } from '../row.ts';
 
-/** Neither down nor up for long. */
+/** The endpoint is neither down nor up for long. */
 export const endpointFlapping: Row = {
   name: 'endpoint-flapping',
   fault: 'an endpoint is up for 2 s and down for 3 s, six times',

@@ -14,7 +14,7 @@ const lastLinesMax = 10;
 
 /** A server's output: the server writes its file itself, or this process reads line by line where a function wants the lines. */
 export class OutputLog {
-  /** What `spawn` takes for stdout and stderr. */
+  /** The entry of `stdio` for stdout and stderr. */
   readonly target: number | 'pipe';
   readonly #to: OutputTo;
   readonly #fileStart: number;
