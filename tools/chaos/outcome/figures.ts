@@ -23,12 +23,13 @@ export function figuresOf(input: {
 }): Figures {
   const answered = input.answers.filter(({ outcome }) => outcome !== 'refused' && outcome !== 'reset');
   const [first] = input.faults;
+  const repaired = input.faults.filter(({ endedAt }) => endedAt < Infinity);
   const faultAt = first?.startedAt ?? Infinity;
   return {
     slowestAnswerMs: Math.round(Math.max(0, ...answered.map(({ tookMs }) => tookMs))),
     p99Ms: p99Of(answered.filter(({ sentAt }) => sentAt >= faultAt + 1_000)),
     p99BeforeMs: p99Of(answered.filter(({ sentAt, tookMs }) => sentAt + tookMs < faultAt)),
-    recoveryMs: Math.round(Math.max(0, ...input.faults.map((fault) => recoveryOf(fault, input)))),
+    recoveryMs: Math.round(Math.max(0, ...repaired.map((fault) => recoveryOf(fault, input)))),
   };
 }
 

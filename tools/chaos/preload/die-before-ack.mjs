@@ -1,5 +1,5 @@
-// Loaded into a worker before its own code. After SIGUSR2 the process kills itself at the next acknowledgement that
-// follows a confirmed publish: the broker has the message that followed, and still has the message itself.
+// Loaded into a worker before its own code. After SIGUSR2 the process kills itself at the first acknowledgement after a
+// confirm: the broker has the retry, and still has the message that it follows, whichever message this one acknowledges.
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
@@ -13,14 +13,15 @@ const { Channel, ConfirmChannel } = /** @type {{ Channel: ChannelClass; ConfirmC
 );
 
 let armed = false;
-let confirmedJustNow = false;
+let confirmedSinceAck = false;
 process.on('SIGUSR2', () => {
   armed = true;
 });
 
 const { ack } = Channel.prototype;
 Channel.prototype.ack = function (...args) {
-  if (armed && confirmedJustNow) process.kill(process.pid, 'SIGKILL');
+  if (armed && confirmedSinceAck) process.kill(process.pid, 'SIGKILL');
+  confirmedSinceAck = false;
   return ack.apply(this, args);
 };
 
@@ -28,9 +29,7 @@ const { publish } = ConfirmChannel.prototype;
 ConfirmChannel.prototype.publish = function (...args) {
   const callback = /** @type {((...given: unknown[]) => void) | undefined} */ (args.pop());
   return publish.call(this, ...args, (/** @type {unknown[]} */ ...given) => {
-    // The code that awaits the confirm continues in microtasks, before the immediate.
-    confirmedJustNow = true;
-    setImmediate(() => (confirmedJustNow = false));
+    confirmedSinceAck = true;
     callback?.(...given);
   });
 };
