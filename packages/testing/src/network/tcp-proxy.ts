@@ -33,8 +33,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     forward(client, target, () => discards);
     forward(target, client, () => discards);
     client.once('close', () => {
+      // The server does not hear of it before `release`.
+      if (discards) return;
       pairs.delete(pair);
-      if (!discards) target.destroy();
+      target.destroy();
     });
     target.once('close', () => {
       if (!discards) client.destroy();
