@@ -124,7 +124,14 @@ function siteOf(
     proxy: (name) => existing(proxies.get(name), `proxy of ${name}`),
     workerProxies,
     migrate: async () => {
-      await migrate({ migrationDatabaseUrl: world.ownerDatabaseUrl, databaseUrl: world.databaseUrl });
+      const { RECEIVER_DATABASE_URL, WORKER_DATABASE_URL, CONSOLE_DATABASE_URL } = world.env;
+      await migrate({
+        migrationDatabaseUrl: world.ownerDatabaseUrl,
+        databaseUrl: world.databaseUrl,
+        receiverDatabaseUrl: RECEIVER_DATABASE_URL,
+        workerDatabaseUrl: WORKER_DATABASE_URL,
+        consoleDatabaseUrl: CONSOLE_DATABASE_URL,
+      });
     },
     startBeside: () => startApps(opened, options),
     endApps: (signal) => endApps(opened, signal),
