@@ -4,18 +4,26 @@ import { type Cli, CommandFailure, UsageError } from './cli.ts';
 import { addDlqList } from './commands/dlq-list.ts';
 import { addDlqReplay } from './commands/dlq-replay.ts';
 import { addEndpointAdd } from './commands/endpoint-add.ts';
+import { addEndpointArchive } from './commands/endpoint-archive.ts';
+import { addEndpointDisable } from './commands/endpoint-disable.ts';
+import { addEndpointEnable } from './commands/endpoint-enable.ts';
 import { addEndpointList } from './commands/endpoint-list.ts';
+import { addEndpointPause } from './commands/endpoint-pause.ts';
+import { addEndpointResume } from './commands/endpoint-resume.ts';
 import { addEndpointRotateSecret } from './commands/endpoint-rotate-secret.ts';
-import { addEndpointSwitches } from './commands/endpoint-switch.ts';
 import { addEndpointTest } from './commands/endpoint-test.ts';
 import { addEndpointUpdate } from './commands/endpoint-update.ts';
 import { addMigrate } from './commands/migrate.ts';
+import { addProjectArchive } from './commands/project-archive.ts';
 import { addProjectCreate } from './commands/project-create.ts';
+import { addProjectDisable } from './commands/project-disable.ts';
+import { addProjectEnable } from './commands/project-enable.ts';
 import { addProjectList } from './commands/project-list.ts';
-import { addProjectSwitches } from './commands/project-switch.ts';
 import { addProjectUpdate } from './commands/project-update.ts';
 import { addReplay } from './commands/replay.ts';
-import { addReplayJobs } from './commands/replay-job.ts';
+import { addReplayJobCancel } from './commands/replay-job-cancel.ts';
+import { addReplayJobList } from './commands/replay-job-list.ts';
+import { addReplayJobShow } from './commands/replay-job-show.ts';
 import { addSecretList } from './commands/secret-list.ts';
 import { addSecretRevoke } from './commands/secret-revoke.ts';
 import { addSecretRotate } from './commands/secret-rotate.ts';
@@ -45,45 +53,66 @@ function createProgram(cli: Cli): Command {
     .exitOverride()
     .configureOutput({ writeOut: cli.print, writeErr: cli.warn })
     .showSuggestionAfterError(true);
-
-  const project = program.command('project').description('customers: their limits and how they sign');
-  addProjectCreate(project, cli);
-  addProjectList(project, cli);
-  addProjectUpdate(project, cli);
-  addProjectSwitches(project, cli);
-
-  const secret = program.command('secret').description('what a provider signs with');
-  addSecretRotate(secret, cli);
-  addSecretList(secret, cli);
-  addSecretRevoke(secret, cli);
-  addSecretsReseal(program, cli);
-
-  const endpoint = program.command('endpoint').description('where webhooks are delivered to');
-  addEndpointAdd(endpoint, cli);
-  addEndpointList(endpoint, cli);
-  addEndpointUpdate(endpoint, cli);
-  addEndpointTest(endpoint, cli);
-  addEndpointSwitches(endpoint, cli);
-  addEndpointRotateSecret(endpoint, cli);
-
-  addSend(program, cli);
-
-  const webhook = program.command('webhook').description('what came in, and what became of it');
-  addWebhookList(webhook, cli);
-  addWebhookShow(webhook, cli);
-
-  const dlq = program.command('dlq').description('dead letters: what could not be delivered');
-  addDlqList(dlq, cli);
-  addDlqReplay(dlq, cli);
-  addReplay(program, cli);
-  addReplayJobs(
-    program.command('replay-job').description('replays of many deliveries, as workers run them'),
-    cli,
-  );
-
-  addMigrate(program, cli);
+  for (const { noun, description, commands } of nouns) {
+    const parent = program.command(noun).description(description);
+    for (const add of commands) add(parent, cli);
+  }
+  for (const add of [addSecretsReseal, addSend, addReplay, addMigrate]) add(program, cli);
   return program;
 }
+
+type Noun = { noun: string; description: string; commands: ((parent: Command, cli: Cli) => void)[] };
+
+const nouns: readonly Noun[] = [
+  {
+    noun: 'project',
+    description: 'customers: their limits and how they sign',
+    commands: [
+      addProjectCreate,
+      addProjectList,
+      addProjectUpdate,
+      addProjectEnable,
+      addProjectDisable,
+      addProjectArchive,
+    ],
+  },
+  {
+    noun: 'secret',
+    description: 'the secrets that providers sign with',
+    commands: [addSecretRotate, addSecretList, addSecretRevoke],
+  },
+  {
+    noun: 'endpoint',
+    description: 'the URLs that webhooks are delivered to',
+    commands: [
+      addEndpointAdd,
+      addEndpointList,
+      addEndpointUpdate,
+      addEndpointTest,
+      addEndpointPause,
+      addEndpointResume,
+      addEndpointEnable,
+      addEndpointDisable,
+      addEndpointArchive,
+      addEndpointRotateSecret,
+    ],
+  },
+  {
+    noun: 'webhook',
+    description: 'accepted requests, and their deliveries',
+    commands: [addWebhookList, addWebhookShow],
+  },
+  {
+    noun: 'dlq',
+    description: 'dead letters: deliveries that used up their schedule',
+    commands: [addDlqList, addDlqReplay],
+  },
+  {
+    noun: 'replay-job',
+    description: 'replays of many deliveries, as workers run them',
+    commands: [addReplayJobList, addReplayJobShow, addReplayJobCancel],
+  },
+];
 
 function describeBug(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -29,19 +29,33 @@ type Replayed = {
 const replay = async (...argv: string[]) => jsonOf(await world.run('replay', ...argv, '--json')) as Replayed;
 
 describe('replay', () => {
-  it('of a webhook goes to every endpoint that it owes, at once, as a delivery of its own each', async () => {
+  it('of a webhook goes to every endpoint that it owes, at once, as a job that is finished', async () => {
     const { endpointId: other } = await world.addEndpoint(projectId, 'https://other.example/hook');
     const id = await receive(world, projectId, { endpointIds: [endpointId, other] });
-    const { replays } = await replay(id.toUpperCase());
-    expect(replays.map((each) => each.endpointId)).toEqual([endpointId, other]);
-    for (const each of replays) expect(each.deliveryId).toBe(deliveryId(id, each.endpointId, each.replayId));
+    const outcome = await world.run('replay', id.toUpperCase(), '--json');
+    const { jobId, count } = jsonOf(outcome) as { jobId: string; count: number };
+    expect({ count, outcome: jsonOf(outcome) }).toEqual({ count: 2, outcome: { jobId, count } });
+    expect(jsonOf(await world.run('replay-job', 'show', jobId, '--json'))).toMatchObject({
+      state: 'finished',
+      replayed: 2,
+      selection: { kind: 'webhook', webhookLogId: id, endpointIds: [endpointId, other] },
+    });
+    expect((await world.run('replay-job', 'list')).stdout).toContain(`webhook ${id}`);
     const held = await heldReplays(world);
-    const heldIds = held.map(({ envelope }) => envelope.delivery?.deliveryId);
-    expect(new Set(heldIds)).toEqual(new Set(replays.map((each) => each.deliveryId)));
+    expect(new Set(held.map(({ envelope }) => envelope.delivery?.endpointId))).toEqual(
+      new Set([endpointId, other]),
+    );
     for (const { dueAt } of held) expect(dueAt.getTime()).toBeLessThanOrEqual(Date.now());
-    // As often as it is asked for.
-    expect((await replay(id)).replays[0]?.replayId).not.toBe(replays[0]?.replayId);
-    expect(await heldReplays(world)).toHaveLength(4);
+    await runReplayJobs(world);
+    expect(await heldReplays(world)).toHaveLength(2);
+  });
+
+  it('of a webhook is a delivery of its own, as often as it is asked for', async () => {
+    const id = await receive(world, projectId, { endpointIds: [endpointId] });
+    const [first] = (await replay(id)).replays;
+    expect(first?.deliveryId).toBe(deliveryId(id, endpointId, first!.replayId));
+    expect((await replay(id)).replays[0]?.replayId).not.toBe(first?.replayId);
+    expect(await heldReplays(world)).toHaveLength(2);
   });
 
   it('goes to an endpoint that was added later', async () => {

@@ -47,7 +47,7 @@ async function replayOne(cli: Cli, id: string, options: Options): Promise<void> 
     );
   }
   const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
-  const replays = await withDatabase(config.consoleDatabaseUrl, async (pool) => {
+  const { replays, jobId } = await withDatabase(config.consoleDatabaseUrl, async (pool) => {
     const requestedBy = options.by ?? operatorAddress();
     const input = { webhookLogId: id, endpointId: options.endpoint, requestedBy, now: Date.now() };
     return valueOf(cli, await replayWebhook({ pool, actor: actorOfOperator() }, input));
@@ -60,7 +60,8 @@ async function replayOne(cli: Cli, id: string, options: Options): Promise<void> 
     dueAt: new Date(replay.dueAt),
     heldBecause: heldBecause(endpoint),
   }));
-  printResult(cli, options, { id, replays: shown }, () => {
+  const result = jobId === null ? { id, replays: shown } : { jobId, count: replays.length };
+  printResult(cli, options, result, () => {
     const table = formatTable(
       ['ENDPOINT', 'URL', 'REPLAY', 'DELIVERY', 'NOTE'],
       shown.map((each) => [

@@ -1,6 +1,7 @@
 import { inTransaction } from '@hqrelay/db/in-transaction';
 import { readEndpoint, type Endpoint } from '@hqrelay/db/queries/endpoints';
 import { ensurePartition } from '@hqrelay/db/queries/partitions';
+import { finishReplayJob, insertReplayJob } from '@hqrelay/db/queries/replay-jobs';
 import {
   insertReplays,
   markDeadLettersReplayed,
@@ -9,7 +10,7 @@ import {
   type Replay,
 } from '@hqrelay/db/queries/replays';
 import { readWebhook, type Webhook } from '@hqrelay/db/queries/webhooks';
-import { timeOfId } from '@hqrelay/domain/ids';
+import { newId, timeOfId } from '@hqrelay/domain/ids';
 import type pg from 'pg';
 import { done, refused, type ActionDeps, type ActionResult } from '../action.ts';
 import { recordChange } from '../record-change.ts';
@@ -17,11 +18,17 @@ import { encodeReplay } from './encode-replay.ts';
 
 export type ReplayTo = { endpoint: Endpoint; replay: Replay };
 
+export type ReplayedTo = {
+  replays: ReplayTo[];
+  /** The job of which the replays are, where there are several. */
+  jobId: string | null;
+};
+
 /** Delivers one webhook again, at once: to the endpoints that it owes, or to the one of its project that is named. */
 export async function replayWebhook(
   { pool, actor }: Pick<ActionDeps, 'pool' | 'actor'>,
   input: { webhookLogId: string; endpointId?: string | undefined; requestedBy: string; now: number },
-): Promise<ActionResult<ReplayTo[]>> {
+): Promise<ActionResult<ReplayedTo>> {
   const { webhookLogId: id, requestedBy, now } = input;
   const webhook = await readWebhook(pool, { id, receivedAt: timeOfId(id) });
   if (!webhook) {
@@ -34,9 +41,10 @@ export async function replayWebhook(
   await ensurePartition(pool, now);
   const made = targets.value.map((endpoint) => ({ endpoint, replay: newReplay(id, endpoint.id, now, now) }));
   const replays = made.map(({ replay }) => replay);
-  await inTransaction(pool, async (client) => {
+  const jobId = await inTransaction(pool, async (client) => {
+    const job = replays.length > 1 ? await insertJob(client, webhook, replays, requestedBy, now) : null;
     const messages = replays.map((replay) => ({ replay, message: encodeReplay(recorded, replay) }));
-    await insertReplays(client, messages, { requestedBy, now });
+    await insertReplays(client, messages, { requestedBy, jobId: job, now });
     await markDeadLettersReplayed(client, replays, now);
     await recordChange(client, actor, {
       action: 'webhook.replay',
@@ -45,11 +53,30 @@ export async function replayWebhook(
       before: null,
       after: {
         requestedBy,
+        ...(job !== null && { jobId: job }),
         replays: replays.map(({ replayId, endpointId }) => ({ replayId, endpointId })),
       },
     });
+    return job;
   });
-  return done(made);
+  return done({ replays: made, jobId });
+}
+
+/** Several replays are a job like any other. It is finished at once, so that no worker runs it. Returns its id. */
+async function insertJob(
+  client: pg.PoolClient,
+  { id: webhookLogId, projectId }: Webhook,
+  replays: readonly Replay[],
+  requestedBy: string,
+  now: number,
+): Promise<string> {
+  const endpointIds = replays.map(({ endpointId }) => endpointId);
+  const count = replays.length;
+  const selection = { kind: 'webhook', webhookLogId, endpointIds } as const;
+  const facts = { projectId, selection, ratePerSecond: count, requestedBy, count, countCapped: false };
+  const job = await insertReplayJob(client, { id: newId(now), ...facts }, now);
+  await finishReplayJob(client, job);
+  return job.id;
 }
 
 async function findTargets(

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Queryable } from '../queryable.ts';
 import type { WhyNotReplayed } from './replay-page.ts';
-import type { ReplaySelection } from './replay-selection.ts';
+import type { ReplayedWebhook, ReplaySelection } from './replay-selection.ts';
 
 export type ReplayJobState = 'running' | 'finished' | 'cancelled';
 
@@ -9,7 +9,7 @@ export type ReplayJob = {
   id: string;
   /** Null when its dead letters are of several projects. */
   projectId: string | null;
-  selection: ReplaySelection;
+  selection: ReplaySelection | ReplayedWebhook;
   ratePerSecond: number;
   requestedBy: string;
   state: ReplayJobState;
@@ -52,6 +52,14 @@ export async function insertReplayJob(
     ],
   );
   return rows[0] as ReplayJob;
+}
+
+/** Ends a job of which the caller has made every replay, before its insert is committed. */
+export async function finishReplayJob(client: pg.PoolClient, { id, count }: ReplayJob): Promise<void> {
+  await client.query(
+    `update replay_jobs set state = 'finished', replayed = $2, ended_at = now() where id = $1`,
+    [id, count],
+  );
 }
 
 /** Null when there is none. */

@@ -15,3 +15,6 @@ export type ReplaySelection =
    * when it was never owed them. What is delivered, waiting, held or being replayed is not missing.
    */
   | { kind: 'webhooks'; endpointId: string; since: number; until: number; missing: boolean };
+
+/** What a job has replayed that was finished when it was created: one webhook, to these endpoints. No worker runs it. */
+export type ReplayedWebhook = { kind: 'webhook'; webhookLogId: string; endpointIds: readonly string[] };
