@@ -1,31 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
-import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
-import { jsonOf } from './run-cli.ts';
+import { type AppsWorld, startAppsWorld } from './apps-world.ts';
 
-let world: CliWorld;
-let endpoint: RecordingEndpoint;
-let receiver: AppProcess;
-let worker: AppProcess;
+let world: AppsWorld;
 
 beforeAll(async () => {
-  world = await createCliWorld();
-  endpoint = await startRecordingEndpoint();
-  [receiver, worker] = await Promise.all([
-    startApp('receiver', { env: world.env }),
-    startApp('worker', { env: world.env }),
-  ]);
-  await Promise.all([receiver.waitUntilReady(), worker.waitUntilReady()]);
+  world = await startAppsWorld();
 });
-
-afterAll(async () => {
-  await Promise.all([receiver.end(), worker.end()]);
-  await endpoint.close();
-  await world.close();
-});
+afterAll(() => world.close());
 
 /** Another implementation than ours and the library's. */
 function signatureByOpenssl(secret: string, signed: Buffer): string {
@@ -35,12 +18,11 @@ function signatureByOpenssl(secret: string, signed: Buffer): string {
 }
 
 it('a webhook after rotate-secret --overlap has both signatures, the new one first, and one when it is over', async () => {
-  const projectId = await world.createProject();
-  const { endpointId, signingSecret: old } = await world.addEndpoint(projectId, endpoint.url);
+  const { endpoint } = world;
+  const { projectId, endpointId, signingSecret: old } = await world.createProjectWithEndpoint();
   const sendAndGet = async () => {
     const count = endpoint.requests.length;
-    const port = new URL(receiver.url).port;
-    await world.runWith({ RECEIVER_PORT: port }, ['send', '--project', projectId, '--json']);
+    await world.send(projectId);
     const requests = await endpoint.waitForRequests(count + 1);
     const { body, headers } = requests[count]!;
     const given = headers as Record<string, string>;
@@ -51,8 +33,8 @@ it('a webhook after rotate-secret --overlap has both signatures, the new one fir
     return { body, given, signed, signatures: given['webhook-signature']!.split(' ') };
   };
   const rotate = async (overlap: string) => {
-    const argv = ['endpoint', 'rotate-secret', endpointId, '--overlap', overlap, '--json'];
-    return (jsonOf(await world.runWith({}, argv)) as { signingSecret: string }).signingSecret;
+    const argv = ['endpoint', 'rotate-secret', endpointId, '--overlap', overlap];
+    return ((await world.runJson(...argv)) as { signingSecret: string }).signingSecret;
   };
 
   const before = await sendAndGet();

@@ -1,0 +1,61 @@
+import { startApp } from '@hqrelay/testing/app-process';
+import { startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { createCliWorld } from './cli-world.ts';
+import { type CliOutcome, jsonOf } from './run-cli.ts';
+
+export type AppsWorld = Awaited<ReturnType<typeof startAppsWorld>>;
+
+/** As `webhook show` prints it. */
+export type Story = {
+  webhook: { endpointIds: string[] };
+  deliveries: { state: string; heldReason: string | null }[];
+};
+
+/** A world with a receiver, a worker and an endpoint that records what it gets, all driven by the command line. */
+export async function startAppsWorld() {
+  const world = await createCliWorld();
+  const endpoint = await startRecordingEndpoint();
+  const [receiver, worker] = await Promise.all([
+    startApp('receiver', { env: world.env }),
+    startApp('worker', { env: world.env }),
+  ]);
+  await Promise.all([receiver.waitUntilReady(), worker.waitUntilReady()]);
+
+  const runJson = async (...argv: string[]) => jsonOf(await world.run(...argv, '--json')) as never;
+  const trySend = (projectId: string): Promise<CliOutcome> =>
+    world.runWith({ RECEIVER_PORT: new URL(receiver.url).port }, ['send', '--project', projectId, '--json']);
+  return {
+    ...world,
+    endpoint,
+    receiver,
+    worker,
+    runJson,
+    trySend,
+    /** Sends a webhook and returns its id. */
+    send: async (projectId: string) => (jsonOf(await trySend(projectId)) as { id: string }).id,
+    /** A project with an endpoint, which is the recording one. */
+    async createProjectWithEndpoint() {
+      const projectId = await world.createProject();
+      return { projectId, ...(await world.addEndpoint(projectId, endpoint.url)) };
+    },
+    /** Waits until the webhook has its row, and its story is as wanted. */
+    waitForStory: (id: string, isIt: (story: Story) => boolean = () => true): Promise<Story> =>
+      waitFor('the story of the webhook', async () => {
+        const outcome = await world.run('webhook', 'show', id, '--json');
+        if (outcome.exitCode !== 0) return undefined;
+        const story = jsonOf(outcome) as Story;
+        return isIt(story) && story;
+      }),
+    async close() {
+      await Promise.all([receiver.end(), worker.end()]);
+      await endpoint.close();
+      await world.close();
+    },
+  };
+}
+
+export const isInState =
+  (state: string) =>
+  ({ deliveries }: Story): boolean =>
+    deliveries[0]?.state === state;
