@@ -35,8 +35,11 @@ export function actorOfOperator(): Actor {
 /** Prints the warnings of an action and returns its value. Throws CommandFailure or UsageError when it was refused. */
 export function valueOf<T>(cli: Cli, result: ActionResult<T>): T {
   if (result.kind === 'refused') {
-    if (result.code !== 'secret.too_short') throw new CommandFailure(result.message);
-    throw new UsageError(`${result.message}; --allow-short-secret takes it all the same`);
+    if (result.code === 'secret.too_short') {
+      throw new UsageError(`${result.message}; --allow-short-secret takes it all the same`);
+    }
+    if (result.code.startsWith('endpoint.invalid_')) throw new UsageError(result.message);
+    throw new CommandFailure(result.message);
   }
   for (const warning of result.warnings) cli.warn(`warning: ${warning}\n`);
   return result.value;

@@ -22,6 +22,7 @@ export type Refusal = {
   code:
     | `${Noun}.not_found`
     | `${'project' | 'endpoint'}.archived`
+    | `endpoint.invalid_${'url' | 'headers' | 'certificates'}`
     | 'secret.too_short'
     | 'secret.unreadable'
     | 'endpoint.other_project'

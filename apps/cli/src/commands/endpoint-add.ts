@@ -2,10 +2,10 @@ import { addEndpoint } from '@hqrelay/actions/endpoint/add-endpoint';
 import { parseRetrySchedule } from '@hqrelay/domain/delivery/retry-schedule';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Command } from 'commander';
-import { type Cli, UsageError } from '../cli.ts';
+import type { Cli } from '../cli.ts';
 import {
   addEndpointOptions,
-  checkUrl,
+  checkedSettings,
   type EndpointOptions,
   refuseOptionsWithoutEffect,
 } from '../options/endpoint-options.ts';
@@ -30,23 +30,10 @@ export function addEndpointAdd(endpoint: Command, cli: Cli): void {
 
 async function add(cli: Cli, options: Options): Promise<void> {
   refuseOptionsWithoutEffect(options);
-  const config = loadConfig(
-    [
-      ...actionVariables,
-      'HQRELAY_SECRETS_KEY',
-      'ALLOW_PRIVATE_ENDPOINTS',
-      'ALLOW_ENDPOINT_CIDRS',
-      'DELIVERY_TIMEOUT_MS',
-    ],
-    cli.env,
-  );
-  const url = checkUrl(config, options.url);
+  const config = loadConfig([...actionVariables, 'HQRELAY_SECRETS_KEY', 'DELIVERY_TIMEOUT_MS'], cli.env);
   const tls = await readEndpointTls(cli, options);
-  if ((tls.ca || tls.client) && !/^https:/i.test(url)) {
-    throw new UsageError('--ca and --client-cert are for https URLs: plain http has no certificates');
-  }
-  const settings = {
-    url,
+  const settings = checkedSettings(cli, {
+    url: options.url,
     eventTypes: options.events ?? [],
     retrySchedule: options.retry ?? parseRetrySchedule('hqrelay'),
     timeoutMs: options.timeout ?? config.deliveryTimeoutMs,
@@ -54,7 +41,7 @@ async function add(cli: Cli, options: Options): Promise<void> {
     fixedHeaders: (await readFixedHeaders(cli, options)) ?? null,
     caCertificates: tls.ca ?? null,
     clientCertificate: tls.client ?? null,
-  };
+  });
   const { endpoint, signingSecret } = await performAction(cli, config, (deps) =>
     addEndpoint(deps, options.project, settings),
   );

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { type Cli, UsageError } from '../cli.ts';
 import {
   addEndpointOptions,
-  checkUrl,
+  checkedSettings,
   type EndpointOptions,
   refuseOptionsWithoutEffect,
 } from '../options/endpoint-options.ts';
@@ -34,7 +34,7 @@ export function addEndpointUpdate(endpoint: Command, cli: Cli): void {
 
 async function update(cli: Cli, endpointId: string, options: Options): Promise<void> {
   refuseOptionsWithoutEffect(options);
-  const changes = await changesOf(cli, options);
+  const changes = checkedSettings(cli, await changesOf(cli, options));
   if (Object.keys(changes).length === 0) {
     throw new UsageError('nothing to change: give at least one option, see hqrelay endpoint update --help');
   }
@@ -49,9 +49,7 @@ async function changesOf(cli: Cli, options: Options) {
   const { url, events, retry, timeout, forwardCredentials } = options;
   const fixedHeaders = await readFixedHeaders(cli, options);
   return {
-    ...(url !== undefined && {
-      url: checkUrl(loadConfig(['ALLOW_PRIVATE_ENDPOINTS', 'ALLOW_ENDPOINT_CIDRS'], cli.env), url),
-    }),
+    ...(url !== undefined && { url }),
     ...(events && { eventTypes: events }),
     ...(retry && { retrySchedule: retry }),
     ...(timeout !== undefined && { timeoutMs: timeout }),

@@ -1,9 +1,15 @@
+import {
+  checkSettings,
+  type CheckedSettings,
+  type UncheckedSettings,
+} from '@hqrelay/actions/endpoint/check-settings';
 import { type Command, Option } from 'commander';
 import { parseEventTypes } from '@hqrelay/domain/inbound/event-filter';
-import { checkEndpointUrl, parsePolicy } from '@hqrelay/domain/network/network-policy';
-import { redactUrl } from '@hqrelay/domain/secrets/redaction';
+import { parsePolicy } from '@hqrelay/domain/network/network-policy';
+import { loadConfig } from '@hqrelay/runtime/env/env';
 import { parseRetrySchedule } from '@hqrelay/domain/delivery/retry-schedule';
-import { UsageError } from '../cli.ts';
+import { type Cli, UsageError } from '../cli.ts';
+import { valueOf } from '../perform-action.ts';
 import type { EndpointTlsOptions } from './endpoint-tls.ts';
 import { addHeaderOptions, type HeaderOptions } from './fixed-headers.ts';
 import { durationBetween, parsedBy } from './options.ts';
@@ -59,16 +65,15 @@ export function refuseOptionsWithoutEffect({ orderingKey, onDeadLetter }: Endpoi
   }
 }
 
-/** Throws UsageError with the reason why an endpoint cannot have this URL, without its password. */
-export function checkUrl(
-  config: { allowPrivateEndpoints: boolean; allowEndpointCidrs: readonly string[] },
-  url: string,
-): string {
+/** The settings, once the action takes them. Throws UsageError with the reason why it does not. */
+export function checkedSettings<Settings extends UncheckedSettings>(
+  cli: Cli,
+  settings: Settings,
+): CheckedSettings<Settings> {
+  const config = loadConfig(['ALLOW_PRIVATE_ENDPOINTS', 'ALLOW_ENDPOINT_CIDRS'], cli.env);
   const policy = parsePolicy({
     allowPrivate: config.allowPrivateEndpoints,
     allowCidrs: [...config.allowEndpointCidrs],
   });
-  const verdict = checkEndpointUrl(policy, url);
-  if (!verdict.ok) throw new UsageError(`--url ${redactUrl(url)}: ${verdict.reason}`);
-  return url;
+  return valueOf(cli, checkSettings(policy, settings, Date.now()));
 }

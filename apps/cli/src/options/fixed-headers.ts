@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { connectionHeaders } from '@hqrelay/domain/connection-headers';
 import { type Cli, UsageError } from '../cli.ts';
 import { readInputText } from './input-file.ts';
 
@@ -9,10 +8,6 @@ export type HeaderOptions = {
   header?: string[] | false;
   headerFile?: string;
 };
-
-const headersMax = 20;
-const valueLengthMax = 4_096;
-const token = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 
 export function addHeaderOptions(command: Command): Command {
   return command
@@ -45,7 +40,7 @@ export async function readFixedHeaders(
     else lines.push(text);
   }
   if (headerFile !== undefined) lines.push(...(await readLines(cli, '--header-file', headerFile)));
-  return parseHeaders(lines);
+  return lines.map(parseHeader);
 }
 
 async function readLines(cli: Cli, option: string, file: string): Promise<string[]> {
@@ -56,29 +51,8 @@ async function readLines(cli: Cli, option: string, file: string): Promise<string
   return lines;
 }
 
-function parseHeaders(texts: readonly string[]): [string, string][] {
-  if (texts.length > headersMax) throw new UsageError(`--header: at most ${headersMax} are possible`);
-  const names = new Set<string>();
-  return texts.map((text) => {
-    const colon = text.indexOf(':');
-    const name = text.slice(0, Math.max(colon, 0)).trim();
-    const value = text.slice(colon + 1).trim();
-    if (!token.test(name)) throw new UsageError(`--header: expected 'Name: value' with a valid header name`);
-    const lowerCaseName = name.toLowerCase();
-    const problem = names.has(lowerCaseName) ? 'is given twice' : headerProblem(lowerCaseName, value);
-    if (problem) throw new UsageError(`--header ${name} ${problem}`);
-    names.add(lowerCaseName);
-    return [name, value];
-  });
-}
-
-function headerProblem(lowerCaseName: string, value: string): string | null {
-  if (connectionHeaders.has(lowerCaseName)) return 'belongs to the connection and cannot be fixed';
-  if (/^(hqrelay-)?webhook-|^x-hqrelay-|^x-correlation-id$/.test(lowerCaseName)) {
-    return "has a name that only the relay's own headers have";
-  }
-  if (value === '' || value.length > valueLengthMax || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-    return `has no usable value: expected 1 to ${valueLengthMax} Latin-1 characters, no control characters`;
-  }
-  return null;
+function parseHeader(text: string): [string, string] {
+  const colon = text.indexOf(':');
+  if (colon < 1) throw new UsageError("--header: expected 'Name: value'");
+  return [text.slice(0, colon).trim(), text.slice(colon + 1).trim()];
 }

@@ -6,6 +6,7 @@ import { recordChange } from '../record-change.ts';
 import { sealSecret } from '../sealing/seal-secret.ts';
 import { sealSettings, type SecretSettings } from '../sealing/seal-settings.ts';
 import { takeProject } from '../take-project.ts';
+import type { CheckedSettings } from './check-settings.ts';
 
 export type NewEndpoint = SecretSettings &
   Pick<
@@ -27,7 +28,7 @@ const nothingSealed = {
 export async function addEndpoint(
   deps: SealingDeps,
   projectId: string,
-  { fixedHeaders, clientCertificate, ...settings }: NewEndpoint,
+  { fixedHeaders, clientCertificate, ...settings }: CheckedSettings<NewEndpoint>,
 ): Promise<ActionResult<AddedEndpoint>> {
   const id = newId();
   const signingSecret = newSigningSecret();

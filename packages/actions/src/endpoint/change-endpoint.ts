@@ -10,6 +10,7 @@ import { done, runAction, type ActionDeps, type ActionResult, type SealingDeps }
 import { recordChange } from '../record-change.ts';
 import { replacedSettings, sealSettings, type SecretSettings } from '../sealing/seal-settings.ts';
 import { takeEndpoint } from '../take-endpoint.ts';
+import type { CheckedSettings } from './check-settings.ts';
 
 export type EndpointVerb = 'update' | 'pause' | 'resume' | 'enable' | 'disable' | 'archive';
 
@@ -19,7 +20,7 @@ type PlainChanges = Omit<EndpointChanges, Exclude<keyof SealedSettings, 'caCerti
 export async function updateEndpointSettings(
   deps: SealingDeps,
   endpointId: string,
-  { fixedHeaders, clientCertificate, ...changes }: PlainChanges & SecretSettings,
+  { fixedHeaders, clientCertificate, ...changes }: CheckedSettings<PlainChanges & SecretSettings>,
 ): Promise<ActionResult<Endpoint>> {
   const secret = { fixedHeaders, clientCertificate };
   const sealed = sealSettings(deps.secretsKey, endpointId, secret);
