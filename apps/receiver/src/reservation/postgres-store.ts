@@ -33,7 +33,10 @@ export function createPostgresStore(postgres: Postgres): PostgresStore {
   // A key whose release fails stays reserved until its reservation is 10 s old.
   const releaseAll = (keys: readonly DbKeyRequest[]) =>
     Promise.all(keys.map((key) => release(key).catch(() => undefined)));
-  /** The id's key first, so that duplicates of one id do not wait for each other. */
+  /**
+   * The id's key first, so that duplicates of one id do not wait for each other. The content's keys decide the webhook's id:
+   * a crashed request may have left another one under the webhook id, and the content may have been accepted meanwhile.
+   */
   const reserveAll = async (request: KeyRequest): Promise<KeyReservation | undefined> => {
     const keys = keysOf(request);
     const byId = await reserve(keys.id);
@@ -41,14 +44,14 @@ export function createPostgresStore(postgres: Postgres): PostgresStore {
     let { held } = byId;
     const reserved = [keys.id];
     for (const key of keys.content) {
-      const byContent = await reserve(key);
+      const byContent = await reserve({ ...key, id: held.id });
       if (!byContent) continue;
       if (!byContent.isMine) {
         await releaseAll(reserved);
         return byContent;
       }
       reserved.push(key);
-      if (held.id === request.id) held = byContent.held;
+      held = byContent.held;
     }
     return { held, isMine: true };
   };
