@@ -22,7 +22,9 @@ export function addReplayJobList(replayJob: Command, cli: Cli): void {
 async function list(cli: Cli, options: Options): Promise<void> {
   const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
   const { project: projectId, limit } = options;
-  const jobs = await withDatabase(config.consoleDatabaseUrl, (pool) => listReplayJobs(pool, { projectId, limit }));
+  const jobs = await withDatabase(config.consoleDatabaseUrl, (pool) =>
+    listReplayJobs(pool, { projectId, limit }),
+  );
   printResult(cli, options, jobs.map(withoutIds), () =>
     formatTable(
       ['CREATED', 'JOB', 'STATE', 'REPLAYED', 'OF', 'PER SECOND', 'WHAT', 'BY', 'ENDED'],
