@@ -84,6 +84,15 @@ async function rabbitmqctl(...args: string[]): Promise<void> {
   });
 }
 
+/** Stops the leader of a queue, so that the queue answers and confirms nothing. */
+const suspend = (name: string) => rabbitmqctl('eval', `${leaderOf(name)}, sys:suspend(amqqueue:get_pid(Q)).`);
+const resume = (name: string) => rabbitmqctl('eval', `${leaderOf(name)}, sys:resume(amqqueue:get_pid(Q)).`);
+
+function leaderOf(name: string): string {
+  const resource = `rabbit_misc:r(<<"${vhost()}">>, queue, <<"${name}">>)`;
+  return `{ok, Q} = rabbit_amqqueue:lookup(${resource})`;
+}
+
 const stuck = { exchange: delayName('1h'), routingKey: 'hqrelay.retries', body: Buffer.from('stuck') };
 
 describe('while the broker does not answer', () => {
@@ -116,8 +125,7 @@ describe('while the broker does not answer', () => {
 
 describe('while one queue does not answer', () => {
   it('publishes to the silent queue fail, at once after the first, and other queues confirm meanwhile', async () => {
-    const leader = `{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"${vhost()}">>, queue, <<"${delayName('1h')}">>))`;
-    await rabbitmqctl('eval', `${leader}, sys:suspend(amqqueue:get_pid(Q)).`);
+    await suspend(delayName('1h'));
     try {
       expect(await publisher.publish(stuck)).toEqual({
         kind: 'failed',
@@ -139,7 +147,7 @@ describe('while one queue does not answer', () => {
       expect(publisher.mayPublishTo(delayName('1h'))).toBe(false);
       expect(publisher.mayPublishTo(queue)).toBe(true);
     } finally {
-      await rabbitmqctl('eval', `${leader}, sys:resume(amqqueue:get_pid(Q)).`);
+      await resume(delayName('1h'));
     }
     await waitFor(
       'the queue to confirm again',
