@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
-// Another worker waits for the locks of a client that is frozen or cut off, so Postgres ends such a client soon: idle between
-// two statements, longer than a publish waits for its confirm; or with bytes that it does not acknowledge. SET LOCAL, because
-// behind a transaction-mode pooler a session belongs to many clients.
+// Another worker waits for the locks of a client that is frozen or cut off, so Postgres ends such a client within seconds: one
+// that is idle in a transaction for longer than a publish waits for its confirm, or that does not acknowledge bytes. SET LOCAL,
+// because behind a transaction-mode pooler a session serves many clients.
 const begin = `begin; set local idle_in_transaction_session_timeout = '5s'; set local tcp_user_timeout = '5s'`;
 
 /**

@@ -22,8 +22,8 @@ const ping = `select to_regclass('webhook_logs') is not null as "hasSchema",
   current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
 
 /**
- * A pool with its store's health, so that callers go another way at once instead of each waiting for a timeout. It names no
- * statement and relies on no session state: a transaction-mode pooler may stand between.
+ * A pool with its store's health, so that callers use their fallback at once instead of each waiting for a timeout. It prepares
+ * no named statement and relies on no session state, so a transaction-mode pooler may stand between.
  */
 export class Postgres {
   readonly pool: pg.Pool;
@@ -72,7 +72,7 @@ export class Postgres {
     return this.#health;
   }
 
-  /** Makes every caller go another way until a ping succeeds. */
+  /** Makes every caller use its fallback until a ping succeeds. */
   markDown(error: unknown): void {
     this.#health.change('down', error instanceof Error ? error.message || error.name : String(error));
   }
@@ -147,8 +147,8 @@ export class Postgres {
 }
 
 /**
- * True when the error is about the rows of a statement: data that does not fit, a constraint, a limit, or a trigger that says
- * no; or about a row that no statement can be made of, whose id has no time. Not a schema or privileges that are missing.
+ * True when the error is about the rows of a statement: data that does not fit, a constraint, a limit, or a trigger that
+ * refuses; or about a row whose id holds no time, so that no statement can be built. Not about a missing schema or privilege.
  */
 export function isAboutRows(error: unknown): boolean {
   if (error instanceof RangeError) return true;

@@ -17,7 +17,7 @@ const limits = {
 
 /**
  * Sets the limits that have their default values, for one session. Only on a direct connection, where the backend is the process that
- * greeted the client: behind a transaction-mode pooler a session belongs to many clients, and the role's settings apply.
+ * greeted the client: behind a transaction-mode pooler a session serves many clients, and the role's settings apply.
  */
 export async function limitSession(client: pg.ClientBase): Promise<void> {
   await client.query(
@@ -28,7 +28,7 @@ export async function limitSession(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Makes the limits settings of a role in this database, so that they apply behind a pooler too. A value that an administrator
+ * Makes the limits the defaults of a role in this database, so that they apply behind a pooler too. A value that an administrator
  * has set stays. Throws where the owner may not alter the role.
  */
 export async function limitRole(owner: pg.ClientBase, role: string): Promise<void> {

@@ -26,7 +26,7 @@ async function logOf(id: string): Promise<Record<string, unknown> | undefined> {
 }
 
 describe('a batch of audit rows', () => {
-  it('is stored field by field, each row under the time inside its id', async () => {
+  it('a batch is stored field by field, each row under the time inside its id', async () => {
     const endpointIds = [newId(), newId()];
     const webhook = webhookRow(
       { endpointIds, reason: 'why', duplicateOf: newId(), payloadBytes: 5 },
@@ -84,7 +84,7 @@ describe('a batch of audit rows', () => {
     ]);
   });
 
-  it('written again, also in parts and at the same time, changes nothing', async () => {
+  it('a batch that is written again, also in parts and concurrently, changes nothing', async () => {
     const webhooks = Array.from({ length: 20 }, (_, index) => ({
       ...webhookRow({ webhookId: `again-${index}` }),
       outbox: { id: newId(), exchange: '', routingKey: 'again', message: Buffer.from('m') },
@@ -106,7 +106,7 @@ describe('a batch of audit rows', () => {
     expect(counts).toEqual([{ logs: 21, outbox: 20, attempts: 20, payloads: 20 }]);
   });
 
-  it('keeps the bytes of every payload and message apart, empty and large ones too', async () => {
+  it('a batch keeps the bytes of each payload and message apart, empty and large ones too', async () => {
     const sizes = [0, 1, 70_000, 0, 3, 1_048_576, 2, 0];
     const webhooks = sizes.map((size, index) => ({
       ...webhookRow({}, { payload: randomBytes(size) }),
@@ -133,7 +133,7 @@ describe('a batch of audit rows', () => {
     expect(messages.map((row) => row.message.equals(given.shift()!))).toEqual([true, true, true, true]);
   });
 
-  it('puts its messages into the outbox in the order they were given', async () => {
+  it('a batch puts its messages into the outbox in the order given', async () => {
     const webhooks = Array.from({ length: 300 }, (_, index) => ({
       ...webhookRow({}, null),
       outbox: { id: newId(), exchange: '', routingKey: 'order', message: Buffer.from(String(index)) },
@@ -154,7 +154,7 @@ describe('a batch of audit rows', () => {
     ['what looks like an escape', 'C:\\u0000 \\\\ud800', 'C:\\u0000 \\\\ud800'],
     ['other control characters', '\u0001\u001f"\\\n', '\u0001\u001f"\\\n'],
     ['a huge text', 'ü'.repeat(500_000), 'ü'.repeat(500_000)],
-  ])('takes texts with %s', async (_what, given, stored) => {
+  ])('a text with %s is stored', async (_what, given, stored) => {
     const webhook = webhookRow(
       { reason: given, eventType: given },
       { headers: [['x-header', given]], query: given },
@@ -173,7 +173,7 @@ describe('a batch of audit rows', () => {
     expect(attempts.rows).toEqual([{ error: stored, response_body: stored }]);
   });
 
-  it('with one webhook that cannot be stored stores none of its webhooks, payloads or messages', async () => {
+  it('a batch with one webhook that cannot be stored stores none of its webhooks, payloads or messages', async () => {
     const good = {
       ...webhookRow({ webhookId: 'half' }),
       outbox: { id: newId(), exchange: '', routingKey: 'half', message: Buffer.from('m') },
@@ -190,7 +190,7 @@ describe('a batch of audit rows', () => {
 });
 
 describe('an attempt', () => {
-  it('is one row, the first, however often it is recorded and under whatever id', async () => {
+  it('an attempt that is recorded several times, under several ids, is one row: the first', async () => {
     const webhook = webhookRow();
     const first = attemptRow(webhook.log, { error: 'first' });
     await appendAudit(app, [webhook, first]);
@@ -215,7 +215,7 @@ describe('an attempt', () => {
 });
 
 describe('the history of a delivery', () => {
-  it('is empty before its first attempt, and then tells of the last one', async () => {
+  it('the history of a delivery is empty before its first attempt, and then shows the last one', async () => {
     const webhook = webhookRow();
     const { attempt } = attemptRow(webhook.log);
     const asked = {
@@ -237,7 +237,7 @@ describe('the history of a delivery', () => {
     expect(await read()).toMatchObject({ finished: true, lastAttemptNum: 2, nextAttemptAt: null });
   });
 
-  it('is read for many at once, each in its place', async () => {
+  it('the histories of many deliveries are read at once, in the order asked', async () => {
     const webhooks = [webhookRow(), webhookRow(), webhookRow()];
     const attempts = webhooks.map(({ log }) => attemptRow(log, { error: log.webhookId }));
     await appendAudit(app, [attempts[0]!, attempts[2]!]);

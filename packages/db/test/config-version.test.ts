@@ -61,23 +61,26 @@ describe('a project’s config version', () => {
       'a new secret of an endpoint',
       `insert into endpoint_secrets (id, endpoint_id, sealed, key_id) select gen_random_uuid(), id, 'x', 'y' from endpoints where project_id = $1`,
     ],
-  ])('rises with %s, and with it alone', async (_what, statement) => {
-    const [before, other] = await Promise.all([
-      world.sql.query('select config_version from projects where id = $1', [projectId]),
-      world.sql.query('select config_version from projects where id = $1', [otherProjectId]),
-    ]);
-    const { rowCount } = await app.query(statement, [projectId]);
-    expect(rowCount).toBe(1);
-    const after = await world.sql.query<{ id: string; config_version: string }>(
-      'select id, config_version from projects where id in ($1, $2)',
-      [projectId, otherProjectId],
-    );
-    const version = (id: string) => Number(after.rows.find((row) => row.id === id)?.config_version);
-    expect(version(projectId)).toBe(Number(before.rows[0].config_version) + 1);
-    expect(version(otherProjectId)).toBe(Number(other.rows[0].config_version));
-  });
+  ])(
+    'the config version of a project rises with %s, and that of no other project',
+    async (_what, statement) => {
+      const [before, other] = await Promise.all([
+        world.sql.query('select config_version from projects where id = $1', [projectId]),
+        world.sql.query('select config_version from projects where id = $1', [otherProjectId]),
+      ]);
+      const { rowCount } = await app.query(statement, [projectId]);
+      expect(rowCount).toBe(1);
+      const after = await world.sql.query<{ id: string; config_version: string }>(
+        'select id, config_version from projects where id in ($1, $2)',
+        [projectId, otherProjectId],
+      );
+      const version = (id: string) => Number(after.rows.find((row) => row.id === id)?.config_version);
+      expect(version(projectId)).toBe(Number(before.rows[0].config_version) + 1);
+      expect(version(otherProjectId)).toBe(Number(other.rows[0].config_version));
+    },
+  );
 
-  it('does not rise when something was received or verified, nor with a change that changes nothing', async () => {
+  it('the config version does not rise when a webhook is received, a secret verifies, or an update changes no value', async () => {
     const before = await versionOf(projectId);
     const { rows } = await app.query<{ id: string }>('select id from project_secrets where project_id = $1', [
       projectId,
@@ -97,7 +100,7 @@ describe('a project’s config version', () => {
     expect(seen.rowCount).toBe(1);
   });
 
-  it('rises by one for each of many changes at the same time, and never falls', async () => {
+  it('the config version rises by one for each of many concurrent changes, and never falls', async () => {
     const before = await versionOf(projectId);
     await Promise.all([
       ...Array.from({ length: 10 }, (_, index) =>

@@ -62,7 +62,7 @@ function hold(log: { id: string; endpointIds: readonly string[] }): Promise<void
 }
 
 describe('delivery_status', () => {
-  it('is waiting, without attempts, for every endpoint that a new webhook owes', async () => {
+  it('a delivery is waiting, without attempts, for every endpoint that a new webhook owes', async () => {
     const webhook = webhookRow({ endpointIds: [newId(), newId()].toSorted((a, b) => a.localeCompare(b)) });
     await appendAudit(app, [webhook]);
     expect(await statusOf(webhook.log.id)).toMatchObject(
@@ -79,7 +79,7 @@ describe('delivery_status', () => {
     );
   });
 
-  it('is waiting after a failed attempt and tells of the last one, however the rows came in', async () => {
+  it('a delivery is waiting after a failed attempt and shows the last one, in whatever order the rows were written', async () => {
     const webhook = webhookRow();
     const nextAttemptAt = Date.now() + 60_000;
     await appendAudit(app, [
@@ -103,7 +103,7 @@ describe('delivery_status', () => {
     ]);
   });
 
-  it('is held while the delivery is held', async () => {
+  it('a delivery is held while its row of held_deliveries exists', async () => {
     const webhook = webhookRow();
     await appendAudit(app, [webhook]);
     await hold(webhook.log);
@@ -112,7 +112,7 @@ describe('delivery_status', () => {
     expect(await statusOf(webhook.log.id)).toMatchObject([{ state: 'waiting' }]);
   });
 
-  it('is delivered, with the time the answer came, whatever else is recorded', async () => {
+  it('a delivery with one delivered attempt is delivered, at the time of its answer, whatever else is recorded', async () => {
     const webhook = webhookRow();
     const attemptedAt = Date.now();
     await appendAudit(app, [
@@ -140,7 +140,7 @@ describe('delivery_status', () => {
     ]);
   });
 
-  it('is dead-lettered after the last failure of the schedule', async () => {
+  it('a delivery is dead-lettered after the last failure of the schedule', async () => {
     const webhook = webhookRow();
     await appendAudit(app, [
       webhook,
@@ -152,7 +152,7 @@ describe('delivery_status', () => {
     ]);
   });
 
-  it('speaks of each endpoint by itself', async () => {
+  it('each endpoint of a webhook has a row and a state of its own', async () => {
     const [first, second] = [newId(), newId()].toSorted((a, b) => a.localeCompare(b)) as [string, string];
     const webhook = webhookRow({ endpointIds: [first, second] });
     await appendAudit(app, [
@@ -165,7 +165,7 @@ describe('delivery_status', () => {
     ]);
   });
 
-  it('has no row for a webhook that owes nothing: without endpoints, or not queued', async () => {
+  it('the view has no row for a webhook that owes nothing: without endpoints, or not queued', async () => {
     const webhooks = [
       webhookRow({ endpointIds: [] }),
       ...(['duplicate', 'conflict', 'rate_limited', 'rejected', 'failed_to_queue'] as const).map((status) =>
@@ -176,7 +176,7 @@ describe('delivery_status', () => {
     for (const { log } of webhooks) expect(await statusOf(log.id)).toEqual([]);
   });
 
-  it('does not count the attempts of a replay as those of the delivery', async () => {
+  it('the view does not count the attempts of a replay as those of the delivery', async () => {
     const webhook = webhookRow();
     const replayed = deliveryId(webhook.log.id, webhook.log.endpointIds[0] as string, newId());
     await appendAudit(app, [
@@ -187,14 +187,14 @@ describe('delivery_status', () => {
     expect(await statusOf(webhook.log.id)).toMatchObject([{ state: 'dead_lettered', attempts: 1 }]);
   });
 
-  it('counts an attempt that a worker’s slower clock dates before its webhook', async () => {
+  it('the view counts an attempt that a worker’s slower clock dates before its webhook', async () => {
     const webhook = webhookRow();
     const before = timeOfId(webhook.log.id) - 30 * 60_000;
     await appendAudit(app, [webhook, attemptRow(webhook.log, { id: newId(before), status: 'delivered' })]);
     expect(await statusOf(webhook.log.id)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
   });
 
-  it('reads no partition of other months for a query within one, later attempts aside', async () => {
+  it('a query within one month reads no partition of an earlier one', async () => {
     const now = new Date();
     const monthStart = (months: number) =>
       new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1));

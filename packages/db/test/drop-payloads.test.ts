@@ -48,7 +48,7 @@ async function kept(...rows: { log: { id: string } }[]): Promise<boolean[]> {
 }
 
 describe('dropping payloads', () => {
-  it('deletes those older than the retention, also of this month, and keeps the facts', async () => {
+  it('dropping deletes the payloads older than the retention, also of this month, and keeps the other rows', async () => {
     const [ended, dead, recent] = [await accept(3), await accept(3), await accept(1)];
     await end(ended, 'delivered');
     await end(dead, 'dead_lettered');
@@ -62,7 +62,7 @@ describe('dropping payloads', () => {
     expect(await dropPayloads(app, Date.now() - 2 * dayMs)).toBe(0);
   });
 
-  it('keeps the payload that a waiting or held delivery, or a replay, needs until that ends', async () => {
+  it('dropping keeps the payload that a waiting or held delivery, or a replay, needs until that ends', async () => {
     const [waiting, held, replayed] = [await accept(3), await accept(3), await accept(3)];
     const endpointId = held.log.endpointIds[0]!;
     const now = Date.now();
@@ -96,7 +96,7 @@ describe('dropping payloads', () => {
     expect(await kept(waiting, held, replayed)).toEqual([false, true, true]);
   });
 
-  it('gives the space of an emptied month back, in several batches', async () => {
+  it('dropping in several batches gives the space of an emptied month back', async () => {
     const rows = Array.from({ length: 1_200 }, () =>
       webhookRow({ id: newId(Date.now() - 70 * dayMs), endpointIds: [] }, { payload: Buffer.alloc(100) }),
     );
@@ -110,7 +110,7 @@ describe('dropping payloads', () => {
     expect(sizes).toEqual([{ size: 0 }]);
   });
 
-  it('is refused for the last day, and the apps may delete no payload otherwise', async () => {
+  it('dropping is refused for the last day, and the apps may delete no payload otherwise', async () => {
     await expect(dropPayloads(app, Date.now())).rejects.toThrow('of the last day');
     await expect(app.query('delete from webhook_payloads')).rejects.toThrow('permission denied');
   });

@@ -22,8 +22,8 @@ const t0 = Date.now();
 const failedOnce = (since: number) => (before: Parameters<typeof afterFailures>[0]) =>
   afterFailures(before, { count: 1, since, now: since, probed: false });
 
-describe('what the workers agree on of an endpoint', () => {
-  it('is what was made of it, field by field', async () => {
+describe('the breaker of an endpoint', () => {
+  it('a breaker is stored field by field', async () => {
     const endpointId = newId();
     const { before, after } = await changeBreaker(app, endpointId, () =>
       afterFailures(undefined, { count: 12, since: t0, now: t0 + 20_000, probed: false }),
@@ -33,7 +33,7 @@ describe('what the workers agree on of an endpoint', () => {
     expect((await readBreakers(app)).get(endpointId)).toEqual(after);
   });
 
-  it('is changed by one worker after another: no failure of theirs is forgotten', async () => {
+  it('concurrent workers change a breaker one after another, so that every failure counts', async () => {
     const endpointId = newId();
     await Promise.all(
       Array.from({ length: 20 }, (_, index) => changeBreaker(app, endpointId, failedOnce(t0 + index))),
@@ -41,14 +41,14 @@ describe('what the workers agree on of an endpoint', () => {
     expect((await readBreakers(app)).get(endpointId)).toMatchObject({ failures: 20 });
   });
 
-  it('is forgotten when nothing is to be known', async () => {
+  it('a breaker is deleted when its change returns none', async () => {
     const endpointId = newId();
     await changeBreaker(app, endpointId, failedOnce(t0));
     await changeBreaker(app, endpointId, () => undefined);
     expect((await readBreakers(app)).has(endpointId)).toBe(false);
   });
 
-  it('is forgotten after a quiet hour, unless it is open', async () => {
+  it('a closed breaker is deleted after an hour without a change, an open one stays', async () => {
     const [quiet, open] = [newId(), newId()];
     await changeBreaker(app, quiet, failedOnce(t0));
     await changeBreaker(app, open, () =>

@@ -91,7 +91,7 @@ describe('an endpoint that holds deliveries', () => {
     },
   );
 
-  it('is found beside others, each once, and not for what waits for a time', async () => {
+  it('each endpoint with releasable deliveries is found once, and none for deliveries that wait for a time', async () => {
     const first = endpointId;
     await hold('paused', [1, 2]);
     await hold('breaker', [3]);
@@ -105,8 +105,8 @@ describe('an endpoint that holds deliveries', () => {
   });
 });
 
-describe('what was held while its endpoint was paused', () => {
-  it('goes at the rate of the endpoint, the oldest webhook first', async () => {
+describe('deliveries held while their endpoint was paused', () => {
+  it('deliveries held for a pause are released at the rate of the endpoint, the oldest webhook first', async () => {
     await hold('paused', ages(500).toReversed());
     const releasedAges = [...(await released())];
     expect(releasedAges).toEqual([500]);
@@ -114,7 +114,7 @@ describe('what was held while its endpoint was paused', () => {
     expect(releasedAges).toEqual(ages(500).slice(0, 401));
   });
 
-  it('goes at one rate, however many workers let it go', async () => {
+  it('several workers together release at one rate', async () => {
     await hold('paused', ages(500));
     await released();
     const now = t0 + 1_000;
@@ -122,13 +122,13 @@ describe('what was held while its endpoint was paused', () => {
     expect(taken.flat().toSorted((a, b) => b - a)).toEqual(ages(500).slice(1, 101));
   });
 
-  it('is not let go in a flood after workers were away for long', async () => {
+  it('after a long time without workers the release makes up for two seconds at most', async () => {
     await hold('paused', ages(500));
     await released();
     expect(await released({ now: t0 + 3_600_000 })).toHaveLength(201);
   });
 
-  it('does not go before the time of its next attempt', async () => {
+  it('a delivery is not released before the time of its next attempt', async () => {
     await hold('paused', [2], t0 + 60_000);
     await hold('paused', [1]);
     expect(await released()).toEqual([1]);
@@ -136,8 +136,8 @@ describe('what was held while its endpoint was paused', () => {
   });
 });
 
-describe('what was held for its breaker', () => {
-  it('goes as far as there is room, and again when that is known', async () => {
+describe('deliveries held for their breaker', () => {
+  it('deliveries held for a breaker are released as far as there is room, and again after the pause', async () => {
     await hold('breaker', ages(30));
     expect(await released({ breakerRoom: { retries: 10, replays: 0 } })).toEqual(ages(30).slice(0, 10));
     expect(await released({ breakerRoom: { retries: 10, replays: 0 }, now: t0 + 399 })).toEqual([]);
@@ -147,7 +147,7 @@ describe('what was held for its breaker', () => {
     expect(await released({ breakerRoom: { retries: 0, replays: 0 }, now: t0 + 800 })).toEqual([]);
   });
 
-  it('goes into each lane as far as that one has room', async () => {
+  it('deliveries held for a breaker are released into each lane as far as that lane has room', async () => {
     await hold('breaker', [4, 2], 0, 'hqrelay.replays');
     await hold('breaker', [3, 1]);
     expect(await released({ breakerRoom: { retries: 2, replays: 1 } })).toEqual([4, 3]);

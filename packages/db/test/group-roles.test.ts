@@ -187,7 +187,7 @@ describe('the database', () => {
     ['drop old payloads', `select hqrelay_drop_payloads(now() - interval '9 days', ${id}, 1)`, ['worker']],
     ['create a table', 'create table public.mine (id int)', []],
     ['switch a trigger off', 'alter table webhook_logs disable trigger all', []],
-  ])('lets exactly the programs that need it %s', async (_what, statement, allowed) => {
+  ])('the database lets exactly the programs that need it %s', async (_what, statement, allowed) => {
     const outcomes = await Promise.all(
       programs.map(async (program) => [program, await outcomeOf(program, statement)] as const),
     );
@@ -196,7 +196,7 @@ describe('the database', () => {
     );
   });
 
-  it('has no table or view whose privileges are not stated', async () => {
+  it('the schema has no table or view whose privileges are not stated', async () => {
     const { rows } = await world.sql.query<{ name: string }>(
       `select relname as name from pg_class
        where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm') and not relispartition`,
@@ -204,7 +204,7 @@ describe('the database', () => {
     expect(rows.map(({ name }) => name).toSorted()).toEqual(relations.toSorted());
   });
 
-  it('hides every encrypted column, and no other, from hqrelay_reader', async () => {
+  it('hqrelay_reader can read every column but the encrypted ones', async () => {
     const { rows } = await world.sql.query<{ relation: string; column: string }>(
       `select c.relname as relation, a.attname as column
        from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped

@@ -69,7 +69,7 @@ async function heldIds(): Promise<string[]> {
 }
 
 describe('a held delivery', () => {
-  it('is not replaced by a late duplicate of an earlier attempt', async () => {
+  it('a held delivery is not replaced by a late duplicate of an earlier attempt', async () => {
     const first = held({ message: Buffer.from('first') });
     const { deliveryId } = first;
     const second = held({ deliveryId, attemptNum: 2, message: Buffer.from('second') });
@@ -81,7 +81,7 @@ describe('a held delivery', () => {
     expect(await heldAttempt(deliveryId)).toEqual([[3, 'third']]);
   });
 
-  it('is replaced by a duplicate of the same attempt only where that one has the duty to resume', async () => {
+  it('a held delivery is replaced by a duplicate of the same attempt only where that duplicate has to resume', async () => {
     const plain = held({ message: Buffer.from('plain') });
     const { deliveryId } = plain;
     const resumes = held({ deliveryId, message: Buffer.from('resumes'), replacesSameAttempt: true });
@@ -98,7 +98,7 @@ describe('a held delivery', () => {
     expect(await heldAttempt(deliveryId)).toEqual([[2, 'resumes']]);
   });
 
-  it('is released with its message when its time has come, and not a millisecond before', async () => {
+  it('a held delivery is released with its message when it is due, and not a millisecond before', async () => {
     const delivery = held({ message: Buffer.from([0, 1, 255]), queue: 'hqrelay.replays' });
     await hold(delivery);
     expect(await released({ at: now - 1 })).toEqual([]);
@@ -114,7 +114,7 @@ describe('a held delivery', () => {
     expect(await heldIds()).toEqual([]);
   });
 
-  it('goes before those that are due later, a limited number at a time', async () => {
+  it('held deliveries are released in the order in which they are due, a limited number at a time', async () => {
     const deliveries = [5, 3, 1, 4, 2].map((ago) => held({ dueAt: now - ago * 1_000 }));
     for (const delivery of deliveries) await hold(delivery);
     const oldestFirst = deliveries
@@ -124,7 +124,7 @@ describe('a held delivery', () => {
     expect(await released()).toEqual(oldestFirst.slice(2));
   });
 
-  it('stays when it could not be published', async () => {
+  it('a held delivery stays when it could not be published', async () => {
     const [first, second] = [held({ dueAt: now - 1 }), held()];
     await hold(first);
     await hold(second);
@@ -137,14 +137,14 @@ describe('a held delivery', () => {
     expect(await heldIds()).toEqual([first.deliveryId]);
   });
 
-  it('that waits for something else than a time is not released by time', async () => {
+  it('a delivery that is held for another reason than a delay is not released by time', async () => {
     const reasons = ['order', 'paused', 'disabled', 'breaker'] as const;
     await hold(...reasons.map((reason) => held({ reason, dueAt: 0 })));
     expect(await released()).toEqual([]);
     expect(await countHeld(app)).toEqual(new Map(reasons.map((reason) => [reason, 1])));
   });
 
-  it('is published a few at a time where messages are large', async () => {
+  it('few held deliveries are published at a time where messages are large', async () => {
     const message = Buffer.alloc(6 << 20);
     await hold(...[1, 2, 3, 4].map(() => held({ message })));
     const counts: number[] = [];
@@ -152,7 +152,7 @@ describe('a held delivery', () => {
     expect(counts).toEqual([2, 2, 0]);
   });
 
-  it('is taken by one of several workers at the same time', async () => {
+  it('of several concurrent workers one releases a held delivery', async () => {
     for (let index = 0; index < 20; index += 1) await hold(held());
     const taken = await Promise.all([
       released({ limit: 10 }),
@@ -163,13 +163,13 @@ describe('a held delivery', () => {
     expect([...taken.flat(), ...(await released())]).toHaveLength(20);
   });
 
-  it('held twice is one row', async () => {
+  it('a delivery that is held twice is one row', async () => {
     const delivery = held();
     await Promise.all([hold(delivery, delivery), hold(delivery)]);
     expect(await heldIds()).toEqual([delivery.deliveryId]);
   });
 
-  it('that is held again before its release is committed stays held: its next wait is not forgotten with the last', async () => {
+  it('a delivery that is held again before its release is committed stays held', async () => {
     const delivery = held();
     await hold(delivery);
     let again: Promise<void> | undefined;

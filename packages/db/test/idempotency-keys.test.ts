@@ -74,7 +74,7 @@ describe('the statement reserves a key as the domain does', () => {
 });
 
 describe('requests that are made together', () => {
-  it('each get their own answer, in the order asked', async () => {
+  it('requests in one statement each get their own answer, in the order asked', async () => {
     const [accepted, released, atWork] = [keyOf('accepted'), keyOf('released'), keyOf('at work')];
     await reserveKeys(pool, [accepted, released, atWork]);
     await acceptKeys(pool, [accepted]);
@@ -95,14 +95,14 @@ describe('requests that are made together', () => {
     ]);
   });
 
-  it('for one key give it to the first', async () => {
+  it('of several requests for one key in one statement the first gets it', async () => {
     const requests = [keyOf('a'), keyOf('a'), keyOf('a', { payloadSha256: otherBody })];
     const answers = await reserveKeys(pool, requests);
     expect(answers.map(({ isMine }) => isMine)).toEqual([true, false, false]);
     expect(new Set(answers.map(({ held }) => held.id))).toEqual(new Set([requests[0]?.id]));
   });
 
-  it('in any order, by many at once, with their ends and the cleaning job, do not deadlock', async () => {
+  it('concurrent reservations in any order, their ends and the cleaning job do not deadlock', async () => {
     const webhookIds = Array.from({ length: 60 }, (_, index) => `evt_${index}`);
     const winners = new Set<string>();
     const round = async (index: number) => {
@@ -164,8 +164,8 @@ describe('receivers of this version and of the one before, on one database', () 
   });
 });
 
-describe('what Postgres knows of an id, apart from the request at hand', () => {
-  it('is the reservation of another request, in each of its states', async () => {
+describe('the prior webhook of an id', () => {
+  it('the prior webhook of an id is the reservation of another request, in each of its states', async () => {
     const [reserved, accepted, released] = [keyOf('reserved'), keyOf('accepted'), keyOf('released')];
     await reserveKeys(pool, [reserved, accepted, released]);
     await acceptKeys(pool, [accepted]);

@@ -90,7 +90,7 @@ describe('while a table is locked', () => {
     expect(states).toEqual(['up']);
   });
 
-  it('a migration gives up its place, and tries again until it gets the lock', async () => {
+  it('a migration gives up its place in the lock queue, and tries again until it gets the lock', async () => {
     let isDone = false;
     const migrating = await whileLocked('lock table drizzle.__drizzle_migrations', async () => {
       const work = migrate({ migrationDatabaseUrl: world.ownerDatabaseUrl, databaseUrl: world.databaseUrl });
@@ -111,7 +111,7 @@ describe('while a table is locked', () => {
 });
 
 describe('the limits of a session', () => {
-  it("are settings of the apps' role, also of one that existed before, and an administrator may change them", async () => {
+  it('the limits of a session are settings of the role of each app, also of one that existed before, and a value of an administrator stays', async () => {
     const user = new URL(world.databaseUrl).username;
     const app = new pg.Pool({ connectionString: world.databaseUrl, max: 1 });
     const database = new URL(world.databaseUrl).pathname.slice(1);
@@ -122,7 +122,7 @@ describe('the limits of a session', () => {
     await app.end();
   });
 
-  it('are set for the owner too where it connects directly', async () => {
+  it('the limits of a session are set for the owner too where it connects directly', async () => {
     const owner = new Postgres({
       url: world.ownerDatabaseUrl,
       applicationName: 'owner',

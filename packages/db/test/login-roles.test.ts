@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { migrate } from '../src/migrate.ts';
 import { groupRoles } from '../src/roles/group-roles.ts';
-import { grantAsBefore } from './previous-grants.ts';
+import { grantAsBefore } from '@hqrelay/testing/previous-grants';
 
 const serverUrl = new URL(inject('run').postgres);
 const allGroups = ['hqrelay_console', 'hqrelay_receiver', 'hqrelay_worker'];
@@ -65,7 +65,7 @@ function groupsOf({ name }: User): Promise<string[]> {
 }
 
 describe('migrating', () => {
-  it('makes the user of each program a member of its own group alone, and that of DATABASE_URL of all three', async () => {
+  it('migrating makes the user of each program a member of its own group alone, and that of DATABASE_URL of all three', async () => {
     const database = await newDatabase();
     const [shared, receiver, worker, operator] = [newUser(), newUser(), newUser(), newUser()];
     const notices = await migrate({
@@ -90,7 +90,7 @@ describe('migrating', () => {
     }
   });
 
-  it('needs no DATABASE_URL where every program has a URL of its own', async () => {
+  it('migrating needs no DATABASE_URL where every program has a URL of its own', async () => {
     const database = await newDatabase();
     const [receiver, worker, operator] = [newUser(), newUser(), newUser()];
     const own = {
@@ -102,7 +102,7 @@ describe('migrating', () => {
     expect(await groupsOf(receiver)).toEqual(['hqrelay_receiver']);
   });
 
-  it('of several databases at once makes every role and membership once', async () => {
+  it('migrating several databases at once makes every role and membership once', async () => {
     const names = await Promise.all([newDatabase(), newDatabase(), newDatabase(), newDatabase()]);
     const [shared, receiver] = [newUser(), newUser()];
     const notices = await Promise.all(
@@ -122,7 +122,7 @@ describe('migrating', () => {
     }
   });
 
-  it('takes no membership away that another database may need, and names it', async () => {
+  it('migrating takes no membership away that another database may need, and names it', async () => {
     const [one, other] = [await newDatabase(), await newDatabase()];
     const [user, shared] = [newUser(), newUser()];
     await migrate({ migrationDatabaseUrl: urlOf(one), databaseUrl: urlOf(one, user) });
@@ -142,7 +142,7 @@ describe('migrating', () => {
     await connected(urlOf(one, user), (client) => client.query('delete from outbox'));
   });
 
-  it('gives the user of version 0.1.0 the privileges of every program, and takes away a grant that is not stated', async () => {
+  it('migrating gives the user of version 0.1.0 the privileges of every program, and revokes a grant that is not stated', async () => {
     const database = await newDatabase();
     const user = newUser();
     const owner = { migrationDatabaseUrl: urlOf(database) };
@@ -169,7 +169,7 @@ describe('migrating', () => {
 });
 
 describe('the password of a user that migrating creates', () => {
-  it('logs in, and is not sent to Postgres', async () => {
+  it('a user that migrating creates logs in with its password, which migrating does not send to Postgres', async () => {
     const database = await newDatabase();
     const user = newUser("hush, it's \\ ü \u00a0ﬁ");
     const sent: Buffer[] = [];

@@ -59,7 +59,7 @@ function schemaOf(name: string): Promise<unknown> {
 }
 
 describe('migrating', () => {
-  it('an empty database twice at once, and again, gives one schema and an app user that may work', async () => {
+  it('migrating an empty database twice at once, and again, gives one schema and an app user with its privileges', async () => {
     const notices = await Promise.all([migrate(options), migrate(options)]);
     expect(notices).toEqual([[], []]);
     const schema = await schemaOf(database);
@@ -73,13 +73,13 @@ describe('migrating', () => {
     await app.end();
   });
 
-  it('keeps what is there', async () => {
+  it('migrating again keeps the rows', async () => {
     await migrate(options);
     const { rows } = await asOwner(database, (client) => client.query('select name from projects'));
     expect(rows).toEqual([{ name: 'mine' }]);
   });
 
-  it('makes the partitions again that are missing', async () => {
+  it('migrating makes partitions that are missing', async () => {
     await asOwner(database, (client) =>
       client.query(`drop table replays_${new Date().toISOString().slice(0, 7).replace('-', '_')}`),
     );
@@ -92,7 +92,7 @@ describe('migrating', () => {
     );
   });
 
-  it('says so when the apps would be the owner of the schema', async () => {
+  it('migrating warns when the user of DATABASE_URL is the owner of the schema', async () => {
     const [notice, ...others] = await migrate({ ...options, databaseUrl: options.migrationDatabaseUrl });
     expect(notice).toContain('DATABASE_URL is the owner');
     expect(others).toEqual([]);
@@ -104,7 +104,7 @@ describe('the migrations', () => {
     entries: { idx: number; when: number; tag: string }[];
   };
 
-  it('stand in the journal each once, in order, at rising times: an earlier time would never be applied', () => {
+  it('each migration stands in the journal once, in order and with a rising time, because an earlier time is never applied', () => {
     const files = readdirSync(migrations).filter((name) => name.endsWith('.sql'));
     expect(journal.entries.map((entry) => `${entry.tag}.sql`)).toEqual(files.toSorted());
     expect(journal.entries.map((entry) => entry.idx)).toEqual(journal.entries.map((_, index) => index));
@@ -113,7 +113,7 @@ describe('the migrations', () => {
     expect(Math.max(...times)).toBeLessThan(Date.now());
   });
 
-  it('say the same as the tables in the code: nothing is left to generate', async () => {
+  it('the migrations match the tables in the code: nothing is left to generate', async () => {
     const scratch = mkdtempSync(join(tmpdir(), 'hqrelay-migrations-'));
     try {
       cpSync(migrations, join(scratch, 'migrations'), { recursive: true });

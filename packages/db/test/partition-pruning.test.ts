@@ -46,7 +46,7 @@ function monthsBetween(from: number, to: number): string[] {
   return [...months];
 }
 
-it('what the hot paths ask looks into the months it is about, however many are kept', async () => {
+it('the statements of the hot paths read only the months that they ask for, however many exist', async () => {
   const { log } = webhookRow();
   const attempt = attemptRow(log);
   const now = Date.now();

@@ -39,11 +39,11 @@ async function partitionsOf(at: Date): Promise<string[]> {
 }
 
 describe('the partitions', () => {
-  it.each([0, 1, 2, 3])('of %i months from now are there after a migration', async (months) => {
+  it.each([0, 1, 2, 3])('the partitions of %i months from now exist after a migration', async (months) => {
     expect(await partitionsOf(monthsFromNow(months))).toEqual(parents);
   });
 
-  it('of a month are made by the apps’ role, once', async () => {
+  it('an app makes the partitions of a month once', async () => {
     const at = monthsFromNow(7);
     expect(await partitionsOf(at)).toEqual([]);
     expect(await ensurePartition(app, at.getTime())).toBe(4);
@@ -51,13 +51,13 @@ describe('the partitions', () => {
     expect(await partitionsOf(at)).toEqual(parents);
   });
 
-  it('of a month are made once by several at the same time', async () => {
+  it('several concurrent sessions make the partitions of a month once', async () => {
     const at = monthsFromNow(8).getTime();
     const made = await Promise.all(Array.from({ length: 4 }, () => ensurePartition(app, at)));
     expect(made.toSorted((a, b) => a - b)).toEqual([0, 0, 0, 4]);
   });
 
-  it('are completed where some are missing', async () => {
+  it('the missing partitions of a month are made where others exist', async () => {
     const at = monthsFromNow(9);
     await ensurePartition(app, at.getTime());
     const suffix = at.toISOString().slice(0, 7).replace('-', '_');
@@ -72,13 +72,13 @@ describe('the partitions', () => {
     ['years from now', '2199-01-01T00:00:00Z'],
     ['without end', 'infinity'],
     ['that is null', null],
-  ])('of a time %s are refused', async (_what, at) => {
+  ])('making the partitions of a time %s is refused', async (_what, at) => {
     await expect(app.query('select hqrelay_ensure_partition($1)', [at])).rejects.toMatchObject({
       code: '22023',
     });
   });
 
-  it('take rows of the first and the last millisecond of their month (UTC), whatever the session’s time zone', async () => {
+  it('the partitions of a month take rows of the first and the last millisecond of their month (UTC), whatever the session’s time zone', async () => {
     const at = monthsFromNow(15);
     const start = Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1);
     const end = Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1);
@@ -101,7 +101,7 @@ describe('the partitions', () => {
     expect(rows[0]?.count).toBe(2);
   });
 
-  it('are made while rows are written to the others', async () => {
+  it('partitions are made while rows are written to other partitions', async () => {
     const writing = await app.connect();
     await writing.query('begin');
     const webhook = webhookRow();

@@ -118,7 +118,7 @@ const openCount = async () =>
   (await listDeadLetters(app, { filter: { projectId }, all: false, limit: 1_000 })).total;
 
 describe('a replay job of dead letters', () => {
-  it('makes a row and a held message for each, marks the dead letter, and is finished', async () => {
+  it('a job makes a row and a held message for each dead letter, marks the dead letter, and finishes', async () => {
     const { log, letter } = await die();
     const jobId = await createJob({ kind: 'dead_letter_ids', ids: [letter.id] });
     expect(await batch(jobId)).toEqual({ kind: 'ended', replayed: 1 });
@@ -147,7 +147,7 @@ describe('a replay job of dead letters', () => {
     });
   });
 
-  it('spaces them at its rate over many batches, those that died first at first', async () => {
+  it('a job spaces its replays at its rate over many batches, the oldest dead letter first', async () => {
     const died = [];
     for (let count = 0; count < 9; count += 1) died.push(await die({ deadForMs: 9_000 - count }));
     expect(await runToEnd(await createJob(deadLetters(), 2))).toEqual([4, 2, 2, 1]);
@@ -156,13 +156,13 @@ describe('a replay job of dead letters', () => {
     expect(rows.map((row) => row.due_at.getTime() - now)).toEqual(died.map((_, index) => index * 500));
   });
 
-  it('keeps the payloads that a batch has in memory within its bound', async () => {
+  it('a batch keeps the payloads in memory within its bound', async () => {
     for (let count = 0; count < 5; count += 1) await die({ bytes: 3 << 20, deadForMs: 9_000 - count });
     expect(await runToEnd(await createJob(deadLetters()))).toEqual([2, 2, 1]);
     expect(new Set(await heldWebhooks()).size).toBe(5);
   });
 
-  it('replays each once when two workers run it at the same time', async () => {
+  it('a job that two workers run at the same time replays each dead letter once', async () => {
     for (let count = 0; count < 30; count += 1) await die({ deadForMs: 9_000 - count });
     const jobId = await createJob(deadLetters(), 20);
     await Promise.all([runToEnd(jobId), runToEnd(jobId), runToEnd(jobId)]);
@@ -171,7 +171,7 @@ describe('a replay job of dead letters', () => {
     expect(await readReplayJob(app, jobId)).toMatchObject({ state: 'finished', replayed: 30 });
   });
 
-  it('changes nothing in a batch that fails, and repeats and loses nothing when another worker continues', async () => {
+  it('a batch that fails changes nothing, and another worker continues the job without repeating or losing a replay', async () => {
     for (let count = 0; count < 4; count += 1) await die({ bytes: 5 << 20, deadForMs: 9_000 - count });
     const jobId = await createJob(deadLetters());
     await batch(jobId);
@@ -187,7 +187,7 @@ describe('a replay job of dead letters', () => {
     expect(await held()).toHaveLength(4);
   });
 
-  it('replays nothing more once it is cancelled', async () => {
+  it('a cancelled job makes no further replay', async () => {
     for (let count = 0; count < 9; count += 1) await die({ deadForMs: 9_000 - count });
     const jobId = await createJob(deadLetters(), 2);
     await batch(jobId);
@@ -198,7 +198,7 @@ describe('a replay job of dead letters', () => {
     expect(await inTransaction(app, (client) => cancelReplayJob(client, jobId))).toBeNull();
   });
 
-  it('counts what has no payload, no row or no endpoint by reason, and replays the rest', async () => {
+  it('a job counts dead letters without a payload, row or endpoint by reason, and replays the others', async () => {
     const fine = await die();
     await die({ hasPayload: false });
     await die({ to: newId() });
@@ -220,7 +220,7 @@ describe('a replay job of dead letters', () => {
     expect(await openCount()).toBe(4);
   });
 
-  it('takes those of a project, an endpoint and a time, and nothing that is no delivery', async () => {
+  it('a job takes the dead letters of a project, an endpoint and a period, and only those of deliveries', async () => {
     const other = await seedEndpoint(world, projectId, { url });
     const old = await die({ deadForMs: hourMs });
     const recent = await die();
@@ -240,7 +240,7 @@ describe('a replay job of dead letters', () => {
     expect(await heldWebhooks()).toEqual([old.log.id]);
   });
 
-  it('sends a webhook to an endpoint once, however many dead letters of the two there are', async () => {
+  it('a job replays a webhook to an endpoint once, however many dead letters the two have', async () => {
     const { log, letter } = await die();
     await insertDeadLetters(app, [{ ...letter, id: deliveryId(log.id, endpointId, newId()) }], now - 500);
     const jobId = await createJob(deadLetters());
@@ -281,13 +281,13 @@ describe('a replay job of webhooks', () => {
     return { delivered, waiting, paused, dead, neverOwed, owedToOther };
   }
 
-  it('takes every accepted webhook of the period that the event filter takes, delivered or not, the oldest first', async () => {
+  it('a job takes every accepted webhook of the period that the event filter takes, delivered or not, the oldest first', async () => {
     const all = await receiveAll();
     await runToEnd(await createJob(webhooks(false)));
     expect(await heldWebhooks()).toEqual(Object.values(all).map(({ id }) => id));
   });
 
-  it('takes only what is missing: what is dead or was never owed, not what is delivered, waiting or held', async () => {
+  it('a job of missing webhooks takes those that are dead or were never owed, not those delivered, waiting or held', async () => {
     const { dead, neverOwed, owedToOther } = await receiveAll();
     const jobId = await createJob(webhooks(true));
     await runToEnd(jobId);
@@ -295,7 +295,7 @@ describe('a replay job of webhooks', () => {
     expect(await openCount()).toBe(0);
   });
 
-  it('does not take as missing what another replay has waiting, held or delivered, and takes it again when that is dead', async () => {
+  it('a job of missing webhooks passes over one whose replay waits, is held or delivered, and takes it when that replay is dead', async () => {
     const { log } = await die();
     await runToEnd(await createJob(webhooks(true)));
     await runToEnd(await createJob(webhooks(true)));
@@ -311,7 +311,7 @@ describe('a replay job of webhooks', () => {
     expect(await heldWebhooks()).toEqual([log.id]);
   });
 
-  it('and another job about the same webhooks replay what is missing once between them', async () => {
+  it('two jobs of the same missing webhooks together replay each once', async () => {
     const logs = [];
     for (let count = 0; count < 12; count += 1) {
       logs.push(await receive({ ageMs: 60_000 - count, endpointIds: [] }));
@@ -321,7 +321,7 @@ describe('a replay job of webhooks', () => {
     expect((await heldWebhooks()).toSorted()).toEqual(logs.map(({ id }) => id).toSorted());
   });
 
-  it('finds few matching webhooks among many, in pages of bounded size', async () => {
+  it('a job finds few matching webhooks among many, in pages of bounded size', async () => {
     const many = Array.from({ length: 1_500 }, (_, index) =>
       webhookRow({ id: newId(now - 120_000 + index), projectId, eventType: 'order.paid' }, null),
     );
@@ -333,7 +333,7 @@ describe('a replay job of webhooks', () => {
     expect(await heldWebhooks()).toEqual([id]);
   });
 
-  it('counts up to a bound, and says that there are more', async () => {
+  it('the count of a selection ends at a bound and says that there are more', async () => {
     for (let count = 0; count < 5; count += 1) await receive();
     const count = (countMax: number) => countReplayable(app, webhooks(false), { countMax, withinMs: 10_000 });
     expect(await count(5)).toEqual({ count: 5, capped: false, notReplayed: {} });
@@ -343,7 +343,7 @@ describe('a replay job of webhooks', () => {
 });
 
 describe('the list of dead letters', () => {
-  it('shows each with its attempts and last answer, the newest first', async () => {
+  it('the list shows each dead letter with its attempts and last answer, the newest first', async () => {
     const { log, letter } = await die({ deadForMs: 60_000 });
     await appendAudit(app, [
       attemptRow(log, { attemptNum: 1 }),

@@ -47,7 +47,7 @@ export type DeliveryAttemptRow = {
   nextAttemptAt: number | null;
 };
 
-/** A message to be published when the broker is back; `id` is the same for every copy of it. */
+/** A message to be published when the broker is back; `id` is the same for every duplicate of it. */
 export type OutboxRow = { id: string; exchange: string; routingKey: string; message: Buffer };
 
 export type AuditRow =
@@ -98,9 +98,9 @@ from json_to_recordset($1::json) as r(id uuid, "deliveryId" uuid, "webhookLogId"
 on conflict do nothing`;
 
 /**
- * Commits the rows, all or none; one that is there already stays as it is. Each kind is one statement and one
+ * Commits the rows, all or none; a row that exists already stays as it is. Each kind is one statement and one
  * transaction of its own. Returns the ids of attempts that have a row of another id already: another worker made the same
- * attempt. Throws what Postgres says.
+ * attempt. Throws the error of Postgres.
  */
 export async function appendAudit(pool: pg.Pool, rows: readonly AuditRow[]): Promise<ReadonlySet<string>> {
   const webhooks = rows.filter((row) => row.kind === 'webhook');
@@ -156,7 +156,7 @@ async function appendAttempts(
   const facts = rows.map(({ attempt }) => storable({ ...attempt, attemptedAt: timeOfId(attempt.id) }));
   const { rowCount } = await pool.query(insertAttempts, [`[${facts.join()}]`]);
   if (rowCount === rows.length) return noIds;
-  // Some exist: these very rows, written before, or those of another worker that made the same attempt.
+  // Some exist already: these rows were written before, or another worker made the same attempt.
   const ids = rows.map(({ attempt }) => attempt.id);
   const times = ids.map(timeOfId);
   const there = await pool.query<{ id: string }>(

@@ -3,18 +3,18 @@ import type pg from 'pg';
 export type DeadLetterKind = 'delivery' | 'message' | 'audit_row';
 
 export type NewDeadLetter = {
-  /** The delivery's; of anything else, one that its bytes give it. */
+  /** The delivery's id; for anything else an id derived from its bytes. */
   id: string;
   kind: DeadLetterKind;
   reason: string;
   projectId: string | null;
   webhookLogId: string | null;
   endpointId: string | null;
-  /** The bytes of what is no delivery. */
+  /** The bytes of a message or audit row; null for a delivery. */
   content: Buffer | null;
 };
 
-/** Commits dead letters, all or none; one that is there already stays as it is. `now` in ms. Throws what Postgres says. */
+/** Commits dead letters, all or none; one that exists already stays as it is. `now` in ms. Throws the error of Postgres. */
 export async function insertDeadLetters(
   pool: pg.Pool,
   letters: readonly NewDeadLetter[],
@@ -38,7 +38,7 @@ export async function insertDeadLetters(
   );
 }
 
-/** Postgres takes no NUL, nor half of a surrogate pair. */
+/** Postgres stores neither NUL nor half of a surrogate pair in text. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
 }

@@ -31,7 +31,7 @@ export async function readDeliveryHistories(
   return readSince(pool, deliveries, new Date(earliest - clockSkewMaxMs));
 }
 
-/** The recorded history of one delivery, from every partition, whatever clock gave its rows their times. */
+/** The recorded history of one delivery, from every partition, for workers whose clocks are hours apart. */
 export async function readHistoryOfAnyTime(pool: pg.Pool, delivery: DeliveryKey): Promise<DeliveryHistory> {
   const [history] = await readSince(pool, [delivery], '-infinity');
   return history!;

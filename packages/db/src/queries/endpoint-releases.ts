@@ -8,7 +8,7 @@ export type HoldingEndpoint = {
   releaseRate: number;
 };
 
-/** What held an endpoint's deliveries and is over, where the endpoint is enabled and not paused. */
+/** The reasons for which an endpoint held deliveries, where the endpoint is enabled and not paused by now. */
 const heldByEndpoint = "reason in ('paused', 'disabled', 'breaker')";
 
 /** Endpoints that are enabled and not paused, and have deliveries that were held on their account. */
@@ -31,26 +31,26 @@ export async function listHoldingEndpoints(pool: pg.Pool): Promise<HoldingEndpoi
 export type ReleaseOptions = HoldingEndpoint & {
   /** ms since epoch. */
   now: number;
-  /** One delivery, whatever held it, is to try an endpoint whose breaker is open. */
+  /** Release one delivery, whatever the reason it is held for, to probe an endpoint whose breaker is open. */
   isProbe: boolean;
   /** The lane that a delivery goes back to, by the queue of its message and the message's size. */
   laneOf: (queue: string, bytes: number) => string;
-  /** Of deliveries that waited for its breaker or for room: how many each lane takes, and how long after the last of them. */
+  /** For deliveries that waited for its breaker or for room: how many each lane takes, and the pause after the last release. */
   breakerRoom: Readonly<Record<string, number>>;
   breakerEveryMs: number;
-  /** At once, of whatever kind. */
+  /** Deliveries in one release. */
   limit: number;
 };
 
-/** Time in which nothing was let go is made up for, up to this. */
+/** A release makes up for at most this much time without releases. */
 const catchUpMs = 2_000;
 
 type Candidate = Releasable & { reason: string; queue: string };
 
 /**
- * Lets deliveries of one endpoint go, oldest webhook first, in one transaction: those that were held while it was paused or
+ * Releases deliveries of one endpoint, the oldest webhook first, in one transaction: those held while it was paused or
  * disabled at its release rate, those that waited for its breaker as far as there is room. One worker at a time; the rate is
- * that of all together, and outlives them. Returns how many.
+ * that of all workers together and survives their restarts. Returns how many.
  */
 export async function releaseOfEndpoint(
   pool: pg.Pool,

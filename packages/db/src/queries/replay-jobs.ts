@@ -13,7 +13,7 @@ export type ReplayJob = {
   ratePerSecond: number;
   requestedBy: string;
   state: ReplayJobState;
-  /** How many deliveries it was about when it was created; more than that when `countCapped`. */
+  /** How many deliveries it selected when it was created; at least that many when `countCapped`. */
   count: number;
   countCapped: boolean;
   replayed: number;

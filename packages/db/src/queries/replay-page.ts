@@ -2,7 +2,7 @@
 export type ReplayCursor = { at: number; id: string };
 
 export type WhyNotReplayed =
-  /** Its payload is older than payloads are kept. */
+  /** Its payload was dropped: it is older than `PAYLOAD_RETENTION_DAYS`. */
   | 'payload_dropped'
   /** Its row is not in Postgres yet. */
   | 'not_recorded'

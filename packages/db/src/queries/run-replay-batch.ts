@@ -77,7 +77,7 @@ export async function runReplayBatch(
   });
 }
 
-/** How many deliveries a selection is about; `capped` when there are more, or counting took too long. Changes nothing. */
+/** How many deliveries a selection matches; `capped` when there are more, or counting took too long. Changes nothing. */
 export async function countReplayable(
   pool: pg.Pool,
   selection: ReplaySelection,

@@ -43,7 +43,7 @@ const updates: Record<SealedPlace, string> = {
      where id = $1 and sealed_client_certificate = $2`,
 };
 
-/** False when the value is another one by now. */
+/** False when the value has changed meanwhile. */
 export async function replaceSealedValue(
   client: pg.PoolClient,
   { place, id, sealed }: SealedValue,

@@ -4,22 +4,22 @@ import { bytea } from './bytea.ts';
 
 export const deadLetterKind = pgEnum('dead_letter_kind', ['delivery', 'message', 'audit_row']);
 
-/** What `hqrelay.dead-letter` brought: deliveries that used up their schedule, and messages that no worker could read. */
+/** The messages of `hqrelay.dead-letter`: deliveries that used up their schedule, and messages that no worker could read. */
 export const deadLetters = pgTable(
   'dead_letters',
   {
-    /** The delivery's; of anything else, one that its bytes give it, so that it is written once. */
+    /** The delivery's id; for anything else an id derived from its bytes, so that it is written once. */
     id: uuid().primaryKey(),
     kind: deadLetterKind().notNull(),
     reason: text().notNull(),
-    /** The next three are null where the bytes do not tell. */
+    /** The next three are null where the bytes do not name them. */
     projectId: uuid('project_id'),
     webhookLogId: uuid('webhook_log_id'),
     endpointId: uuid('endpoint_id'),
-    /** The bytes of what is no delivery; a delivery's payload is its webhook's. */
+    /** The bytes of a message or audit row. Null for a delivery: its payload is its webhook's. */
     content: bytea(),
     deadAt: timestamp('dead_at', { withTimezone: true, precision: 3 }).notNull(),
-    /** The replay that took it up again; null while none did. */
+    /** Its last replay; null before the first. */
     replayId: uuid('replay_id'),
     replayedAt: timestamp('replayed_at', { withTimezone: true, precision: 3 }),
   },

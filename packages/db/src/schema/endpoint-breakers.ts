@@ -2,7 +2,7 @@ import { integer, pgEnum, pgTable, timestamp, uuid } from 'drizzle-orm/pg-core';
 
 export const breakerState = pgEnum('breaker_state', ['closed', 'open', 'half_open']);
 
-/** What the workers agree on of endpoints that fail; an endpoint without a row is closed and has not failed lately. */
+/** The breakers of endpoints that failed lately, shared by all workers. An endpoint without a row has a closed breaker. */
 export const endpointBreakers = pgTable('endpoint_breakers', {
   endpointId: uuid('endpoint_id').primaryKey(),
   state: breakerState().notNull(),

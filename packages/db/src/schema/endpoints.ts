@@ -22,9 +22,9 @@ export const endpoints = pgTable(
     disabledBy: disabledBy('disabled_by'),
     disabledReason: text('disabled_reason'),
     paused: boolean().notNull().default(false),
-    /** Set for good: an archived endpoint is disabled and hidden, and its books are kept. */
+    /** Never unset: an archived endpoint is disabled and hidden, and its rows are kept. */
     archivedAt: timestamp('archived_at', { withTimezone: true, precision: 3 }),
-    /** How fast deliveries that were held while it was paused or disabled are let go, per second. */
+    /** How fast deliveries that were held while it was paused or disabled are released, per second. */
     releaseRate: integer('release_rate').notNull().default(100),
     orderingKey: text('ordering_key'),
     onDeadLetter: onDeadLetter('on_dead_letter').notNull().default('continue'),

@@ -17,7 +17,7 @@ export const heldDeliveries = pgTable(
     reason: holdReason().notNull(),
     dueAt: timestamp('due_at', { withTimezone: true, precision: 3 }).notNull(),
     heldAt: timestamp('held_at', { withTimezone: true, precision: 3 }).notNull(),
-    /** The work queue it goes back to. */
+    /** The work queue that its message is published to on release. */
     queue: text().notNull(),
     /** The whole message, so that a release needs nothing that retention may have dropped. */
     message: bytea().notNull(),

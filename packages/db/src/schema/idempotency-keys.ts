@@ -2,7 +2,7 @@ import { index, pgEnum, pgTable, primaryKey, text, timestamp, uuid } from 'drizz
 
 export const idempotencyState = pgEnum('idempotency_state', ['reserved', 'seen', 'retryable']);
 
-/** The claim on a webhook's id while Redis is away. */
+/** The reservations of webhook ids while Redis is unavailable. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {

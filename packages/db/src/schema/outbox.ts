@@ -1,11 +1,11 @@
 import { bigint, index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import { bytea } from './bytea.ts';
 
-/** Messages the broker could not take, published in order of `seq` when it is back. */
+/** Messages that the broker could not take, published in order of `seq` when it is available again. */
 export const outbox = pgTable(
   'outbox',
   {
-    /** The webhook's id or the delivery's attempt: a copy of one message is one row. */
+    /** The webhook's id or the delivery's attempt: duplicates of one message are one row. */
     id: uuid().primaryKey(),
     seq: bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
     exchange: text().notNull(),

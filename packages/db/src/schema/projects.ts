@@ -17,7 +17,7 @@ export const projects = pgTable('projects', {
   /** A signature scheme of the project's own; null takes the provider's. */
   scheme: jsonb(),
   enabled: boolean().notNull().default(true),
-  /** Set for good: an archived project is disabled and hidden, and its books are kept. */
+  /** Never unset: an archived project is disabled and hidden, and its rows are kept. */
   archivedAt: timestamp('archived_at', { withTimezone: true, precision: 3 }),
   lastReceivedAt: timestamp('last_received_at', { withTimezone: true, precision: 3 }),
   /** Raised by a trigger at every change of the project, its secrets or its endpoints. */

@@ -14,13 +14,13 @@ export const replayJobs = pgTable(
     ratePerSecond: integer('rate_per_second').notNull(),
     requestedBy: text('requested_by').notNull(),
     state: replayJobState().notNull().default('running'),
-    /** How many deliveries it was about when it was created; more than that when `count_capped`. */
+    /** How many deliveries it selected when it was created; at least that many when `count_capped`. */
     count: integer().notNull(),
     countCapped: boolean('count_capped').notNull(),
     replayed: integer().notNull().default(0),
     /** How many could not be replayed, by reason. */
     notReplayed: jsonb('not_replayed').notNull().default({}),
-    /** The last row that a batch has looked at; null before the first batch. */
+    /** The last row that a batch has read; null before the first batch. */
     cursorAt: timestamp('cursor_at', { withTimezone: true, precision: 3 }),
     cursorId: uuid('cursor_id'),
     /** When the next replay may be due. */
