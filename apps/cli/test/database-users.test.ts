@@ -1,6 +1,6 @@
 import { newId } from '@hqrelay/domain/ids';
 import { startApp } from '@hqrelay/testing/app-process';
-import { grantAsBefore } from '@hqrelay/testing/previous-grants';
+import { grantAsBefore } from '@hqrelay/testing/database/previous-grants';
 import { startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';

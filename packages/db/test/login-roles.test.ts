@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { migrate } from '../src/migrate.ts';
 import { groupRoles } from '../src/roles/group-roles.ts';
-import { grantAsBefore } from '@hqrelay/testing/previous-grants';
+import { grantAsBefore } from '@hqrelay/testing/database/previous-grants';
 
 const serverUrl = new URL(inject('run').postgres);
 const allGroups = ['hqrelay_console', 'hqrelay_receiver', 'hqrelay_worker'];
