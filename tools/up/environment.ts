@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 
+/** As given, and unset otherwise. */
+const passedOn = ['PUBLIC_URL', 'RECEIVER_DATABASE_URL', 'WORKER_DATABASE_URL', 'CONSOLE_DATABASE_URL'];
+
 /**
  * What the apps and the command line tool run with here: the services that were found, and for the rest what the
  * environment says. Written to `file`, from which `npm run hqrelay` and `npm run migrate` read it.
@@ -21,7 +24,9 @@ export function writeEnvironment(
     WORKER_PORT: given['WORKER_PORT'] ?? '3001',
     // The demo endpoint is on this machine.
     ALLOW_PRIVATE_ENDPOINTS: given['ALLOW_PRIVATE_ENDPOINTS'] ?? 'true',
-    ...(given['PUBLIC_URL'] !== undefined && { PUBLIC_URL: given['PUBLIC_URL'] }),
+    ...Object.fromEntries(
+      passedOn.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
+    ),
   };
   const lines = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
   const header =

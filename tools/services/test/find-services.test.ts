@@ -47,6 +47,13 @@ describe('finding services', () => {
     );
   });
 
+  test('a URL of one program without DATABASE_URL is refused, because another database would be migrated', async () => {
+    const { DATABASE_URL, ...others } = given;
+    await expect(find({ ...others, RECEIVER_DATABASE_URL: DATABASE_URL })).rejects.toThrow(
+      'RECEIVER_DATABASE_URL without DATABASE_URL',
+    );
+  });
+
   test('a local server is preferred to Docker', async () => {
     const { RABBITMQ_URL, DATABASE_URL } = given;
     const redis = async () => ({ kind: 'usable', url: 'redis://127.0.0.1:6379' }) as const;

@@ -35,6 +35,7 @@ const appUser = 'hqrelay';
 export async function findServices(options: FindServicesOptions): Promise<FoundServices> {
   const { dir, env, say } = options;
   refuseEmpty(env);
+  refuseUsersWithoutDatabase(env);
   mkdirSync(dir, { recursive: true });
   const passwords = keptPasswords(join(dir, 'passwords.json'));
   const urls = new Map<ServiceName, string>();
@@ -60,6 +61,19 @@ function refuseEmpty(env: FindServicesOptions['env']): void {
   );
   if (empty.length > 0) {
     throw new Error(`${empty.join(', ')}: empty. Give it a URL, or take it out of the environment and .env.`);
+  }
+}
+
+/** The apps would work in the database of these URLs while the one that is found here is migrated. */
+function refuseUsersWithoutDatabase(env: FindServicesOptions['env']): void {
+  if (env['DATABASE_URL'] !== undefined) return;
+  const own = ['RECEIVER_DATABASE_URL', 'WORKER_DATABASE_URL', 'CONSOLE_DATABASE_URL'].filter(
+    (name) => env[name] !== undefined,
+  );
+  if (own.length > 0) {
+    throw new Error(
+      `${own.join(', ')} without DATABASE_URL: set it too, or take them out of the environment and .env.`,
+    );
   }
 }
 
