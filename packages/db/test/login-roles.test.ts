@@ -166,6 +166,26 @@ describe('migrating', () => {
       await expect(client.query('delete from projects')).rejects.toMatchObject({ code: '42501' });
     });
   });
+
+  it('migrating as an owner that may make no role says what an administrator has to run, step by step', async () => {
+    const [owner, user] = [newUser(), newUser()];
+    const database = await newDatabase();
+    await onServer(async (client) => {
+      await client.query(`create role ${owner.name} login password '${owner.password}'`);
+      await client.query(`alter database ${database} owner to ${owner.name}`);
+    });
+    const run = () =>
+      migrate({ migrationDatabaseUrl: urlOf(database, owner), databaseUrl: urlOf(database, user) });
+
+    await expect(run()).rejects.toThrow(`an administrator run create role "${user.name}" login, then`);
+    await onServer((client) => client.query(`create role ${user.name} login password '${user.password}'`));
+    await expect(run()).rejects.toThrow(`run grant hqrelay_receiver to "${user.name}", then migrate again`);
+    await onServer((client) => client.query(`grant ${allGroups.join(', ')} to ${user.name}`));
+    expect(await run()).toEqual([
+      expect.stringContaining(`the role ${user.name} could not be given timeouts`),
+    ]);
+    await connected(urlOf(database, user), (client) => client.query('delete from outbox'));
+  });
 });
 
 describe('the password of a user that migrating creates', () => {

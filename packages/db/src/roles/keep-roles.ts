@@ -29,8 +29,8 @@ export async function keepRoles(owner: pg.Client, urls: DatabaseUrls): Promise<s
   } catch (error) {
     if (!isRefused(error)) throw error;
     return [
-      `the group roles could not be made (${error.message}): let an administrator run ` +
-        `${groups.map((group) => `CREATE ROLE ${group};`).join(' ')} then migrate again`,
+      'the group roles of the apps could not be made: let an administrator run ' +
+        `${groups.map((group) => `create role ${group};`).join(' ')} then migrate again`,
     ];
   }
   await grantPrivileges(owner);

@@ -12,42 +12,34 @@ export async function ensureRole(
   password = '',
 ): Promise<void> {
   const secret = password === '' ? '' : ` password ${pg.escapeLiteral(await scramVerifier(password))}`;
-  await untilDone(
-    owner,
-    'select from pg_roles where rolname = $1',
-    [role],
-    `create role ${pg.escapeIdentifier(role)} ${kind}${secret}`,
-  );
+  await untilDone(owner, {
+    isDone: 'select from pg_roles where rolname = $1',
+    values: [role],
+    statement: `create role ${pg.escapeIdentifier(role)} ${kind}${secret}`,
+  });
 }
 
-/** Makes a user a member of a group. The error says what an administrator has to run where the owner may not. */
+/** Makes a user a member of a group. */
 export async function join(owner: pg.Client, group: string, user: string): Promise<void> {
-  const statement = `grant ${group} to ${pg.escapeIdentifier(user)}`;
-  try {
-    await untilDone(
-      owner,
-      `select from pg_auth_members m join pg_roles g on g.oid = m.roleid join pg_roles u on u.oid = m.member
+  await untilDone(owner, {
+    isDone: `select from pg_auth_members m join pg_roles g on g.oid = m.roleid join pg_roles u on u.oid = m.member
        where g.rolname = $1 and u.rolname = $2`,
-      [group, user],
-      statement,
-    );
-  } catch (error) {
-    if (isRefused(error)) error.message += `: let an administrator run ${statement}, then migrate again`;
-    throw error;
-  }
+    values: [group, user],
+    statement: `grant ${group} to ${pg.escapeIdentifier(user)}`,
+  });
 }
 
 export function isRefused(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError && error.code === insufficientPrivilege;
 }
 
-/** Runs `statement` unless `isDone` finds a row. Roles belong to the whole server: another database's migration may do the same. */
-async function untilDone(
-  owner: pg.Client,
-  isDone: string,
-  values: readonly string[],
-  statement: string,
-): Promise<void> {
+type Step = { isDone: string; values: readonly string[]; statement: string };
+
+/**
+ * Runs `statement` unless `isDone` finds a row. Roles belong to the whole server: another database's migration may do the same.
+ * Where the owner may not run it, the error says what an administrator has to run.
+ */
+async function untilDone(owner: pg.Client, { isDone, values, statement }: Step): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const { rowCount } = await owner.query(isDone, [...values]);
     if (rowCount) return;
@@ -55,6 +47,9 @@ async function untilDone(
       await owner.query(statement);
       return;
     } catch (error) {
+      if (isRefused(error)) {
+        error.message += `: let an administrator run ${statement.replace(/ password .*/, '')}, then migrate again`;
+      }
       if (tries === triesMax || !isRace(error)) throw error;
     }
   }
