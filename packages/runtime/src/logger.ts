@@ -16,13 +16,21 @@ const errorFields = [
   'column',
 ];
 
+/** Lines that wait for a slow reader of stdout; later ones are dropped, so that no reader stops the relay. */
+const waitingBytesMax = 16 << 20;
+
 /**
  * JSON lines on stdout, or on `destination`. Secrets and credentials are redacted by the name of their
- * field, and connection URLs inside error messages lose their user and password.
+ * field, and connection URLs inside error messages lose their user and password. Lines are written in the background,
+ * and flushed when the process exits.
  */
 export function createLogger(
   { name, level }: { name: string; level: string },
-  destination: DestinationStream = pino.destination({ fd: 1, sync: true }),
+  destination: DestinationStream = pino.destination({
+    fd: 1,
+    sync: false,
+    maxLength: waitingBytesMax,
+  }),
 ): Logger {
   return pino(
     {
