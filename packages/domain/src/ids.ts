@@ -51,29 +51,24 @@ export function isUuid(text: string): boolean {
  */
 export function deliveryId(webhookLogId: string, endpointId: string, replayId?: string): string {
   const ids = replayId === undefined ? [webhookLogId, endpointId] : [webhookLogId, endpointId, replayId];
-  const digest = hash('sha256', Buffer.concat(ids.map(uuidBytes)), 'buffer');
-  return formatUuid(digest.subarray(0, 16), 8);
-}
-
-function uuidBytes(id: string): Buffer {
-  if (!isUuid(id)) throw new RangeError('a delivery id is derived from UUIDs only');
-  return Buffer.from(id.replaceAll('-', ''), 'hex');
+  if (!ids.every(isUuid)) throw new RangeError('a delivery id is derived from UUIDs only');
+  const bytes = Buffer.from(ids.join('').replaceAll('-', ''), 'hex');
+  return formatUuid(hash('sha256', bytes, 'buffer'), 8);
 }
 
 function formatUuid(bytes: Buffer, version: number): string {
   bytes[6] = (bytes[6]! & 0x0f) | (version << 4);
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  const hex = bytes.toString('hex');
+  const hex = bytes.toString('hex', 0, 16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 /** The id of these bytes: the same bytes always have the same id. */
 export function idOfBytes(bytes: Uint8Array): string {
-  return formatUuid(hash('sha256', bytes, 'buffer').subarray(0, 16), 8);
+  return formatUuid(hash('sha256', bytes, 'buffer'), 8);
 }
 
 /** The id of one publication of a delivery: duplicates of it have the same id, so that the outbox holds one row. */
 export function publicationId(deliveryId: string, attemptNum: number, exchange: string): string {
-  const digest = hash('sha256', `${deliveryId} ${attemptNum} ${exchange}`, 'buffer');
-  return formatUuid(digest.subarray(0, 16), 8);
+  return formatUuid(hash('sha256', `${deliveryId} ${attemptNum} ${exchange}`, 'buffer'), 8);
 }

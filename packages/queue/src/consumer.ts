@@ -1,4 +1,3 @@
-import { withTimeout } from '@hqrelay/flow/with-timeout';
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import type { Verdict } from './acknowledgements.ts';
 import type { BrokerConnection, ChannelUser } from './connection/broker-connection.ts';
@@ -38,6 +37,9 @@ const handleWithinMsDefault = 840_000;
  */
 export const unacknowledgedMsMax = 2 * (handleWithinMsDefault + requeueAfterMs) + 10_000;
 
+/** A message that is being handled. `startedAt`: `performance.now()`, ms. */
+type Handling = { subscription: Subscription; message: ConsumeMessage; bytes: number; startedAt: number };
+
 /** Consumes one queue with manual acknowledgement; nothing else touches its channel. */
 export class Consumer implements ChannelUser {
   readonly name: string;
@@ -45,6 +47,9 @@ export class Consumer implements ChannelUser {
   readonly #places: Places;
   #subscription: Subscription | undefined;
   #subscriptionsOpened = 0;
+  /** Oldest first. */
+  readonly #handlings = new Set<Handling>();
+  #expiry: NodeJS.Timeout | undefined;
   #isDraining = false;
   #inFlight = 0;
   #bytes = 0;
@@ -122,17 +127,44 @@ export class Consumer implements ChannelUser {
     this.#inFlight += 1;
     this.#bytes += bytes;
     this.#places.received(bytes, this.#bytes, Date.now());
-    void this.#work(subscription, message);
+    const content = ownBytes(message.content);
+    message.content = nothing;
+    const handling = { subscription, message, bytes, startedAt: performance.now() };
+    if (this.#isDraining) {
+      this.#finish(handling, 'requeue');
+    } else {
+      this.#handlings.add(handling);
+      this.#expire();
+      this.#handle(handling, { content, redelivered: message.fields.redelivered });
+    }
     this.#reopenIfOutgrown(subscription);
   }
 
-  async #work(subscription: Subscription, message: ConsumeMessage): Promise<void> {
-    const bytes = message.content.length;
-    const content = ownBytes(message.content);
-    message.content = nothing;
-    const verdict = this.#isDraining
-      ? 'requeue'
-      : await this.#verdictOn({ content, redelivered: message.fields.redelivered });
+  #handle(handling: Handling, message: ReceivedMessage): void {
+    try {
+      this.#options.handle(message).then(
+        (verdict) => this.#handled(handling, verdict),
+        (error: unknown) => this.#failed(handling, error),
+      );
+    } catch (error) {
+      this.#failed(handling, error);
+    }
+  }
+
+  #failed(handling: Handling, error: unknown): void {
+    if (!this.#handlings.has(handling)) return;
+    this.#options.onError(error);
+    this.#handled(handling, 'requeue');
+  }
+
+  /** A message that took too long has its verdict already. */
+  #handled(handling: Handling, verdict: Verdict): void {
+    if (!this.#handlings.delete(handling)) return;
+    if (verdict === 'ack' || this.#isDraining) this.#finish(handling, verdict);
+    else setTimeout(() => this.#finish(handling, verdict), requeueAfterMs);
+  }
+
+  #finish({ subscription, message, bytes }: Handling, verdict: Verdict): void {
     this.#inFlight -= 1;
     this.#bytes -= bytes;
     subscription.finish(message, verdict);
@@ -140,29 +172,26 @@ export class Consumer implements ChannelUser {
     if (this.#inFlight === 0) this.#drained?.();
   }
 
+  /** Gives up the messages that take too long, oldest first, and comes back for the next one. */
+  #expire(): void {
+    if (this.#expiry) return;
+    const { handleWithinMs = handleWithinMsDefault, queue } = this.#options;
+    for (const handling of this.#handlings) {
+      const remainingMs = handling.startedAt + handleWithinMs - performance.now();
+      if (remainingMs > 0) {
+        this.#expiry = setTimeout(() => {
+          this.#expiry = undefined;
+          this.#expire();
+        }, remainingMs).unref();
+        return;
+      }
+      this.#failed(handling, new Error(`a message of ${queue} took longer than ${handleWithinMs} ms`));
+    }
+  }
+
   /** The supervisor of the connection opens the channel again, with the prefetch that is right by then. */
   #reopenIfOutgrown(subscription: Subscription): void {
     if (!this.#isDraining && subscription.prefetch !== this.#places.at(Date.now())) void subscription.end();
-  }
-
-  async #verdictOn(message: ReceivedMessage): Promise<Verdict> {
-    let verdict: Verdict;
-    try {
-      verdict = await this.#handleInTime(message);
-    } catch (error) {
-      this.#options.onError(error);
-      verdict = 'requeue';
-    }
-    if (verdict === 'requeue' && !this.#isDraining) {
-      await new Promise((resolve) => setTimeout(resolve, requeueAfterMs));
-    }
-    return verdict;
-  }
-
-  #handleInTime(message: ReceivedMessage): Promise<Verdict> {
-    const { handle, handleWithinMs = handleWithinMsDefault, queue } = this.#options;
-    const tooLong = `a message of ${queue} took longer than ${handleWithinMs} ms`;
-    return withTimeout(handle(message), handleWithinMs, tooLong);
   }
 }
 

@@ -3,6 +3,7 @@ import type { ReceivedMessage, Verdict } from '@hqrelay/queue/consumer';
 import { decodeMessage, type Message } from '@hqrelay/queue/messages';
 import type { Entrance } from '../endpoint/endpoint-gate.ts';
 import type { LiveFirst } from '../intake/live-first.ts';
+import { ackIfStored } from '../outgoing/ack-if-stored.ts';
 import { park, send, workQueueOf } from '../outgoing/outgoing.ts';
 import { deliver, type DeliverDeps } from './deliver.ts';
 import { deliveryOf, firstDelivery, messageOf } from './delivery.ts';
@@ -16,24 +17,26 @@ export type DispatchDeps = DeliverDeps & {
  * Handles a message of a work queue: a delivery, or a webhook that is fanned out to the endpoints it owes. They were fixed at
  * acceptance and are never looked up again, so a redelivered message fans out to the same set.
  */
-export async function dispatch(
+export function dispatch(
   deps: DispatchDeps,
   { content, redelivered, entrance }: ReceivedMessage & { entrance: Entrance },
 ): Promise<Verdict> {
   const decoded = decodeMessage(content);
-  if (decoded.kind === 'unreadable') {
-    deps.onUnreadable(decoded.reason);
-    return (await park(deps, 'message', decoded.reason, content)) ? 'ack' : 'requeue';
-  }
+  if (decoded.kind === 'unreadable') return parkUnreadable(deps, content, decoded.reason);
   const { message } = decoded;
   const { envelope } = message;
   if (envelope.delivery) return deliver(deps, deliveryOf(message, envelope.delivery, redelivered), entrance);
 
   if (!redelivered && !envelope.mayBeDuplicate) deps.liveFirst.live(timeOfId(envelope.id));
   const [only, ...others] = envelope.endpointIds;
-  if (only === undefined) return 'ack';
+  if (only === undefined) return Promise.resolve('ack');
   if (others.length > 0) return fanOut(deps, message, redelivered);
   return deliver(deps, deliveryOf(message, firstDelivery(envelope, only), redelivered), entrance);
+}
+
+function parkUnreadable(deps: DispatchDeps, content: Buffer, reason: string): Promise<Verdict> {
+  deps.onUnreadable(reason);
+  return ackIfStored(park(deps, 'message', reason, content));
 }
 
 /** Publishes one message for each endpoint. The webhook's own is acknowledged when all of them are stored. */

@@ -18,12 +18,7 @@ export async function recordAttempt(
   attempted: Attempted,
 ): Promise<Followable | Verdict> {
   const { delivery, endpoint, attempt } = attempted;
-  let outcome = 'unavailable' as RecordOutcome;
-  await retryUntilStored(async () => {
-    outcome = await deps.recorder.record({ kind: 'attempt', attempt: rowOf(delivery, attempt) });
-    return outcome !== 'unavailable';
-  });
-  switch (outcome) {
+  switch (await recordUntilStored(deps.recorder, rowOf(delivery, attempt))) {
     case 'unavailable':
       return 'requeue';
     case 'overtaken':
@@ -32,6 +27,19 @@ export async function recordAttempt(
     case 'spilled':
       return { delivery, endpoint, followUp: attempt.followUp, isResumed: false };
   }
+}
+
+async function recordUntilStored(
+  recorder: AuditRecorder,
+  attempt: DeliveryAttemptRow,
+): Promise<RecordOutcome> {
+  let outcome = await recorder.record({ kind: 'attempt', attempt });
+  if (outcome !== 'unavailable') return outcome;
+  await retryUntilStored(async () => {
+    outcome = await recorder.record({ kind: 'attempt', attempt });
+    return outcome !== 'unavailable';
+  });
+  return outcome;
 }
 
 /**

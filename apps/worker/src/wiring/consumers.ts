@@ -1,4 +1,4 @@
-import { Consumer } from '@hqrelay/queue/consumer';
+import { Consumer, type ReceivedMessage } from '@hqrelay/queue/consumer';
 import { Gauge } from 'prom-client';
 import { dispatch, type DispatchDeps } from '../delivery/dispatch.ts';
 import type { Lane } from '../intake/lanes.ts';
@@ -15,13 +15,15 @@ export function createConsumers(
 ): readonly Consumer[] {
   const consumers = lanes.map(({ isLive, queue, prefetch, messageBytesMax }) => {
     const entrance = deps.gate.entrance(queue);
+    const dispatchNow = (message: ReceivedMessage) => dispatch(deps, { ...message, entrance });
     return new Consumer({
       queue,
       prefetch,
       messageBytesMax,
       connection: consuming,
-      handle: async (message) =>
-        isLive || (await deps.liveFirst.turn()) ? dispatch(deps, { ...message, entrance }) : 'requeue',
+      handle: isLive
+        ? dispatchNow
+        : async (message) => ((await deps.liveFirst.turn()) ? dispatchNow(message) : 'requeue'),
       onError: (error) => logger.error({ err: error, queue }, 'delivery.failed_here'),
     });
   });

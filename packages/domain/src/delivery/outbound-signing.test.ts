@@ -5,7 +5,7 @@ import { deliveryHeaders, newSigningSecret, signStandardWebhook } from './outbou
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 
-function valuesOf(headers: [string, string][], name: string): string[] {
+function valuesOf(headers: readonly (readonly [string, string])[], name: string): string[] {
   return headers.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value);
 }
 

@@ -5,6 +5,7 @@ const secretPrefix = 'whsec_';
 const secretBytes = 32;
 const relayPrefix = 'hqrelay-';
 const standardHeaders: readonly string[] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+const prefixedHeaders = standardHeaders.map((name) => relayPrefix + name);
 
 /** A new signing secret of an endpoint: `whsec_` and the base64 of 32 random bytes. */
 export function newSigningSecret(): string {
@@ -44,7 +45,7 @@ export function deliveryHeaders(input: {
   correlationId: string;
   body: Uint8Array;
   now: number;
-}): [string, string][] {
+}): (readonly [string, string])[] {
   const { providerHeaders, fixedHeaders, secrets, webhookLogId: id, body } = input;
   const timestampSeconds = Math.floor(input.now / 1_000);
   const isTaken = providerHeaders.some(([name]) => standardHeaders.includes(name.toLowerCase()));
@@ -61,22 +62,22 @@ export function deliveryHeaders(input: {
   ours.push(['x-hqrelay-attempt', String(input.attemptNum)], ['x-correlation-id', input.correlationId]);
 
   const fixed = fixedHeaders.filter(([name]) => {
-    return !isRelayHeader(name, prefix) && !connectionHeaders.has(name.toLowerCase());
+    return !isRelayHeader(name, isTaken) && !connectionHeaders.has(name.toLowerCase());
   });
   const fixedNames = new Set(fixed.map(([name]) => name.toLowerCase()));
   const provided = providerHeaders.filter(([name]) => {
-    return !isRelayHeader(name, prefix) && !fixedNames.has(name.toLowerCase());
+    return !isRelayHeader(name, isTaken) && !fixedNames.has(name.toLowerCase());
   });
-  return [...provided, ...fixed, ...ours].map(([name, value]) => [name, value]);
+  return [...provided, ...fixed, ...ours];
 }
 
 /** Names that only the relay may speak under: what a provider or a fixed header says there would pass for ours. */
-function isRelayHeader(name: string, prefix: string): boolean {
+function isRelayHeader(name: string, areStandardTaken: boolean): boolean {
   const lowerCaseName = name.toLowerCase();
   if (lowerCaseName === 'x-correlation-id' || lowerCaseName.startsWith('x-hqrelay-')) return true;
-  return standardHeaders.some((header) => {
-    return lowerCaseName === relayPrefix + header || lowerCaseName === prefix + header;
-  });
+  return (
+    prefixedHeaders.includes(lowerCaseName) || (!areStandardTaken && standardHeaders.includes(lowerCaseName))
+  );
 }
 
 function decodeSecret(secret: string): Buffer {

@@ -30,7 +30,7 @@ export function secretsSent(request: {
 
 /** `text` without the secrets, also where it repeats them percent-encoded, in JSON, in HTML or in base64. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
-  return maskForms(text, formsOf(secrets));
+  return maskForms(text, formsOf(secrets, { lengthMax: text.length }));
 }
 
 /** The exchange without the secrets that the endpoint, or a message about its answer, repeats. */
@@ -38,18 +38,21 @@ export function maskExchange(exchange: HttpExchange, collectSecrets: () => reado
   if (exchange.kind === 'error') {
     return { ...exchange, message: maskSecrets(exchange.message, collectSecrets()) };
   }
-  if (exchange.bodyHead.length === 0) return exchange;
+  if (exchange.bodyHead.length < secretLengthMin) return exchange;
   const body = Buffer.from(exchange.bodyHead).toString('latin1');
-  const forms = formsOf(collectSecrets());
   const isCutOff = exchange.bodyHead.length >= bodyHeadBytesMax;
+  const forms = formsOf(collectSecrets(), { lengthMax: isCutOff ? Number.POSITIVE_INFINITY : body.length });
   const masked = maskForms(isCutOff ? maskEnd(body, forms) : body, forms);
   return masked === body ? exchange : { ...exchange, bodyHead: Buffer.from(masked, 'latin1') };
 }
 
-/** Longest first, so that no part of a longer secret stays. */
-function formsOf(secrets: readonly string[]): string[] {
-  const long = secrets.filter((secret) => secret.length >= secretLengthMin);
-  return [...new Set(long.flatMap(encodingsOf))].toSorted((a, b) => b.length - a.length);
+/**
+ * Longest first, so that no part of a longer secret stays. A text of `lengthMax` holds no longer secret, because no encoding
+ * is shorter than its secret.
+ */
+function formsOf(secrets: readonly string[], { lengthMax }: { lengthMax: number }): string[] {
+  const fitting = secrets.filter(({ length }) => length >= secretLengthMin && length <= lengthMax);
+  return [...new Set(fitting.flatMap(encodingsOf))].toSorted((a, b) => b.length - a.length);
 }
 
 function maskForms(text: string, forms: readonly string[]): string {
