@@ -1,21 +1,10 @@
 import { changeProject } from '@hqrelay/actions/project/change-project';
-import type { Command } from 'commander';
-import type { Cli } from '../cli.ts';
-import { uuid } from '../options/options.ts';
-import { performAndPrint } from '../perform-and-print.ts';
+import { changeCommand, projectTarget } from '../change-command.ts';
 
-export function addProjectEnable(project: Command, cli: Cli): void {
-  project
-    .command('enable')
-    .description('accept webhooks again')
-    .argument('<project-id>', 'the project', uuid)
-    .option('--json', 'print one JSON value')
-    .action((projectId: string, options: { json?: boolean }) =>
-      performAndPrint(
-        cli,
-        options,
-        (deps) => changeProject(deps, projectId, 'enable', { enabled: true }),
-        (saved) => `The project ${saved.name} accepts webhooks.`,
-      ),
-    );
-}
+export const addProjectEnable = changeCommand({
+  verb: 'enable',
+  description: 'accept webhooks again',
+  target: projectTarget,
+  action: (deps, id) => changeProject(deps, id, 'enable', { enabled: true }),
+  sentence: (saved) => `The project ${saved.name} accepts webhooks.`,
+});
