@@ -20,7 +20,7 @@ type ChangeCommand<Options, T> = {
 export const endpointTarget = ['<endpoint-id>', 'the endpoint'] as const;
 export const projectTarget = ['<project-id>', 'the project'] as const;
 
-/** A command that changes one thing, which its id names, and prints it as it is then. */
+/** A command that changes the thing with this id, and prints the changed thing. */
 export function changeCommand<T, Options = object>({
   verb,
   description,

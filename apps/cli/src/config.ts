@@ -18,7 +18,7 @@ export function operatorName(): string {
   }
 }
 
-/** The same with the computer's name. */
+/** `user@host`. */
 export function operatorAddress(): string {
   return `${operatorName()}@${hostname()}`;
 }

@@ -45,7 +45,7 @@ export function valueOf<T>(cli: Cli, result: ActionResult<T>): T {
   return result.value;
 }
 
-/** When Redis is unavailable the change stands: a warning says how long it may take to be seen. */
+/** When Redis is unavailable the change is not undone: a warning says how late processes may see it. */
 async function announce(
   cli: Cli,
   config: ActionConfig,

@@ -112,7 +112,7 @@ it('every command that changes something has one row, and those that read have n
   expect(await newRows()).toEqual([]);
 });
 
-it('a change of nothing, and a command that fails, have no row', async () => {
+it('a command that changes nothing, and one that fails, have no row', async () => {
   jsonOf(await world.run('endpoint', 'enable', endpointId, '--json'));
   jsonOf(await world.run('project', 'update', projectId, '--name', 'Acme', '--json'));
   const unknown = '01890a5d-ac96-774b-bcce-b302099a8057';

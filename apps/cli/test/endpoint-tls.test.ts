@@ -61,7 +61,7 @@ describe('the certificates of an endpoint', () => {
     expect(JSON.stringify(await listed(endpointId))).not.toContain('BEGIN');
   });
 
-  it('are none unless given, and can be given, changed and taken away later, each apart', async () => {
+  it('are optional, and each can be added, changed and removed later', async () => {
     const { endpointId } = await add();
     expect(await listed(endpointId)).toMatchObject({ hasCa: false, hasClientCertificate: false });
     const update = async (...options: string[]) =>

@@ -154,7 +154,7 @@ describe('endpoint update', () => {
     expect(changed?.retrySchedule).toHaveLength(9);
   });
 
-  it('takes away what is negated', async () => {
+  it('removes each setting whose option is negated', async () => {
     const { endpointId } = await add('--header', 'X-A: 1', '--forward-credentials');
     const outcome = await world.run(
       'endpoint',
@@ -193,7 +193,7 @@ describe('endpoint pause, resume, disable and enable', () => {
   });
 });
 
-describe('an endpoint that was held up', () => {
+describe('an endpoint with held deliveries', () => {
   it('is resumed at the rate that is chosen, which stays; a rate that no worker keeps is refused', async () => {
     const { endpointId } = await add();
     const run = async (...argv: string[]) => jsonOf(await world.run('endpoint', ...argv, '--json'));
@@ -208,7 +208,7 @@ describe('an endpoint that was held up', () => {
     }
   });
 
-  it('is listed with what its breaker does and what is held for which reason', async () => {
+  it('is listed with the state of its breaker and the number of held deliveries for each reason', async () => {
     const { endpointId } = await add();
     expect(await find(endpointId)).toMatchObject({ breaker: { state: 'closed', failures: 0 }, held: {} });
     await world.sql.query(

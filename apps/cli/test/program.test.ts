@@ -55,7 +55,7 @@ describe('migrate', () => {
 });
 
 describe('Postgres', () => {
-  it('without the schema is told from one that is away', async () => {
+  it('without the schema gets another error than one that is unavailable', async () => {
     const { pathname } = new URL(world.env['DATABASE_URL'] ?? '');
     const withoutSchema = (world.env['MIGRATION_DATABASE_URL'] ?? '').replace(pathname, '/postgres');
     const outcome = await world.runWith({ CONSOLE_DATABASE_URL: withoutSchema }, ['project', 'list']);

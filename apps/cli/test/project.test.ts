@@ -121,7 +121,7 @@ describe('project update, disable and enable', () => {
     });
   });
 
-  it('answer with the project as it is then', async () => {
+  it('print the changed project', async () => {
     const { projectId } = await create();
     const disabled = jsonOf(await world.run('project', 'disable', projectId, '--json')) as Project;
     expect(disabled).toMatchObject({ id: projectId, enabled: false });
@@ -146,7 +146,7 @@ describe('a change of a project', () => {
     await expect.poll(() => announced.has(projectId)).toBe(true);
   });
 
-  it('stands when Redis cannot be reached, with a warning that says how late it may be seen', async () => {
+  it('is saved when Redis is unavailable, with a warning that says how late processes may see it', async () => {
     const { projectId } = await create();
     const outcome = await world.runWith(
       { REDIS_URL: 'redis://127.0.0.1:1', CONFIG_CACHE_TTL_SECONDS: '77' },

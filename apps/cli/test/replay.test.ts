@@ -74,7 +74,7 @@ describe('replay', () => {
     expect((await replay(id, '--endpoint', endpointId)).replays).toHaveLength(1);
   });
 
-  it('takes up again the dead letter of that delivery', async () => {
+  it('marks the dead letter of that delivery as replayed', async () => {
     const { id, deadLetterId } = await die(world, projectId, endpointId);
     const { replays } = await replay(id);
     const { rows } = await world.sql.query('select replay_id from dead_letters where id = $1', [
@@ -83,7 +83,7 @@ describe('replay', () => {
     expect(rows).toEqual([{ replay_id: replays[0]!.replayId }]);
   });
 
-  it('keeps the places of credentials, for an endpoint that gets them put back', async () => {
+  it('keeps the places of credentials, for an endpoint that they are forwarded to', async () => {
     const credentials = [{ name: 'Authorization', secretId: newId(), before: 'Bearer ', after: '' }];
     const id = await receive(world, projectId, { endpointIds: [endpointId], payload: { credentials } });
     await replay(id);
@@ -148,7 +148,7 @@ describe('replay of a period', () => {
     expect(await heldIds()).toContain(before);
   });
 
-  it('with --missing leaves out what waits, and what another replay has', async () => {
+  it('with --missing leaves out deliveries that wait, and those of another replay', async () => {
     await receive(world, projectId, { ageMs: 60_000, endpointIds: [endpointId] });
     const neverOwed = await receive(world, projectId, { ageMs: 50_000 });
     const { id: dead } = await die(world, projectId, endpointId, { ageMs: 40_000 });

@@ -123,7 +123,7 @@ describe('webhook show', () => {
     });
   });
 
-  it('prints for people what strangers wrote without letting it steer the terminal', async () => {
+  it('prints texts of senders and endpoints without their control characters', async () => {
     const id = await receive();
     await appendAudit(world.sql, [attempt(id, 1, 503)]);
     const { exitCode, stdout } = await world.run('webhook', 'show', id);

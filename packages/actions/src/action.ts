@@ -7,7 +7,7 @@ export type Actor = `cli:${string}` | `key:${string}` | `session:${string}`;
 export type ActionDeps = {
   pool: pg.Pool;
   actor: Actor;
-  /** Tells receivers and workers of a committed change. It does not throw: the change stands. */
+  /** Announces a committed change to receivers and workers. It does not throw: the change is not undone. */
   announceChange: (projectId: string, change: { isNew: boolean }) => Promise<void>;
 };
 
@@ -16,7 +16,7 @@ export type SealingDeps = ActionDeps & { secretsKey: () => string };
 
 type Noun = 'project' | 'secret' | 'endpoint' | 'webhook' | 'dead_letter' | 'replay_job';
 
-/** Why an action was not done; the message is a sentence without a secret. */
+/** Why an action was refused; the message is a sentence without a secret. */
 export type Refusal = {
   kind: 'refused';
   code:

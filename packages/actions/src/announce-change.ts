@@ -3,7 +3,7 @@ import { announceProjectChange } from '@hqrelay/cache/project-config';
 import type { connectRedis } from '@hqrelay/cache/connect-redis';
 
 /**
- * Tells receivers and workers of a committed change of a project, and Redis that it has every id of a project that is new.
+ * Announces a committed change of a project to receivers and workers. Of a new project Redis knows every id, so it is trusted.
  * Throws when Redis is unavailable.
  */
 export async function announceChange(

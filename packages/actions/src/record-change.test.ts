@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { changedFields } from './record-change.ts';
 
-it('a change is told by the fields that differ, as they were and as they are', () => {
+it('a change is described by the fields that differ, before and after', () => {
   const before = { id: 'a', events: ['x'], paused: false, reason: undefined };
   const after = { id: 'a', events: ['y'], paused: true, reason: undefined };
   expect(changedFields(before, after)).toEqual({

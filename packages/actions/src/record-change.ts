@@ -29,7 +29,7 @@ export async function recordChange(client: pg.PoolClient, actor: Actor, change: 
   await insertAdminLog(client, { id: newId(), actor, action, projectId, target, details });
 }
 
-/** The fields that differ, as they were and as they are; empty when none does. */
+/** The fields that differ, before and after the change; empty when none does. */
 export function changedFields(before: Fields | null, after: Fields): { before?: Fields; after?: Fields } {
   if (before === null) return { after: redacted(after) };
   const changed = Object.keys(after).filter((name) => !isDeepStrictEqual(before[name], after[name]));

@@ -40,7 +40,7 @@ async function listDeadLetters(cli: Cli, options: Options): Promise<void> {
   );
   const more =
     total > deadLetters.length ? `The newest ${deadLetters.length} of ${total}: raise --limit.` : null;
-  // A JSON list has no place for the note that it is cut.
+  // A JSON list cannot say that it is cut, so stderr does.
   if (more && options.json) cli.warn(`${more}\n`);
   printResult(cli, options, deadLetters, () => {
     const table = formatTable(

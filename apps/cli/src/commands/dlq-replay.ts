@@ -47,7 +47,7 @@ async function replay(cli: Cli, given: readonly string[], options: Options): Pro
   });
 }
 
-/** Replays those that can be, and fails with a sentence for each of the others. */
+/** Replays the dead letters that can be replayed, and fails with a sentence for each of the others. */
 async function replayNamed(cli: Cli, pool: pg.Pool, given: string[], options: Options): Promise<void> {
   const found = new Map((await readDeadLetters(pool, given)).map((each) => [each.id, each]));
   const problems = given.flatMap((id) => {

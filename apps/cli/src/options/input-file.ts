@@ -19,7 +19,7 @@ export async function readInputFile(cli: Cli, option: string, file: string): Pro
   }
 }
 
-/** The same as text. Throws UsageError for bytes that are not UTF-8. */
+/** The text of the file that an option names. Throws UsageError for bytes that are not UTF-8. */
 export async function readInputText(cli: Cli, option: string, file: string): Promise<string> {
   const bytes = await readInputFile(cli, option, file);
   if (!isUtf8(bytes)) throw new UsageError(`${option} ${file} is not UTF-8 text`);

@@ -12,7 +12,7 @@ export function bodyText(body: Buffer | null): string | null {
   return /[^\P{Cc}\t\r\n]/u.test(text) ? null : text;
 }
 
-/** Everything recorded of a webhook, the most wanted first. `now` in ms, for ages. */
+/** All records of a webhook, the most important ones first. `now` in ms, for ages. */
 export function formatWebhook(story: WebhookDetails, now: number): string {
   const parts = [
     facts(story, now),
@@ -63,7 +63,7 @@ function deliveries({ webhook, deliveries: owed }: WebhookDetails, now: number):
   return `DELIVERIES\n${indent([table, ...deaths(webhook.id, owed)].join('\n'))}`;
 }
 
-/** Null when there were none. */
+/** Null when there are none. */
 function replays({ webhook, replays: made }: WebhookDetails, now: number): string | null {
   if (made.length === 0) return null;
   const table = formatTable(

@@ -14,7 +14,7 @@ export type NewEndpoint = SecretSettings &
     'url' | 'eventTypes' | 'retrySchedule' | 'timeoutMs' | 'forwardCredentials' | 'caCertificates'
   >;
 
-/** The signing secret is told this once. */
+/** The caller gets the signing secret this once. */
 export type AddedEndpoint = { endpoint: Endpoint; signingSecret: string };
 
 const nothingSealed = {

@@ -16,7 +16,7 @@ export type EndpointVerb = 'update' | 'pause' | 'resume' | 'enable' | 'disable' 
 
 type PlainChanges = Omit<EndpointChanges, Exclude<keyof SealedSettings, 'caCertificates'>>;
 
-/** Changes what is given of an endpoint (at least one thing) and returns the endpoint as it is then. */
+/** Changes the given settings of an endpoint (at least one) and returns the changed endpoint. */
 export async function updateEndpointSettings(
   deps: SealingDeps,
   endpointId: string,
@@ -35,7 +35,7 @@ export function pauseEndpoint(deps: ActionDeps, endpointId: string): Promise<Act
   return change(deps, endpointId, 'pause', { paused: true });
 }
 
-/** Ends a pause: held deliveries are released, oldest first, at the release rate, which stays as it is unless given. */
+/** Ends a pause: held deliveries are released, oldest first, at the release rate, which changes only when it is given. */
 export function resumeEndpoint(
   deps: ActionDeps,
   endpointId: string,
@@ -76,7 +76,7 @@ function change(
   endpointId: string,
   verb: EndpointVerb,
   changes: EndpointChanges,
-  /** Does what else belongs to the change, and returns it for the log. */
+  /** Makes further changes in the same transaction, and returns them for the log. */
   alongside: (client: pg.PoolClient) => Promise<Record<string, unknown>> = async () => ({}),
 ): Promise<ActionResult<Endpoint>> {
   return runAction(

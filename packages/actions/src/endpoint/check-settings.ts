@@ -9,7 +9,7 @@ import { redactUrl } from '@hqrelay/domain/secrets/redaction';
 import { done, refused, type ActionResult, type Refusal } from '../action.ts';
 import { problemOfHeaders } from './header-problem.ts';
 
-/** Settings of an endpoint that a person gives. Undefined stays as it is, null removes the setting. */
+/** Settings of an endpoint that a person gives. Undefined keeps the stored one, null removes it. */
 export type UncheckedSettings = {
   url?: string | undefined;
   /** Pairs of name and value. */

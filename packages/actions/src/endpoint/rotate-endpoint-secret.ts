@@ -5,7 +5,7 @@ import { recordChange } from '../record-change.ts';
 import { sealSecret } from '../sealing/seal-secret.ts';
 import { takeEndpoint } from '../take-endpoint.ts';
 
-/** The signing secret is told this once. */
+/** The caller gets the signing secret this once. */
 export type RotatedEndpointSecret = { projectId: string; signingSecret: string; overlapEndsAt: Date };
 
 /** Gives an endpoint a new signing secret; deliveries carry the old signature too until the overlap ends. */

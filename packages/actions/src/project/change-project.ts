@@ -5,7 +5,7 @@ import { takeProject } from '../take-project.ts';
 
 export type ProjectChange = 'update' | 'enable' | 'disable';
 
-/** Changes the given settings (at least one) and returns the project as it is then. */
+/** Changes the given settings (at least one) and returns the changed project. */
 export async function changeProject(
   deps: ActionDeps,
   projectId: string,

@@ -13,7 +13,7 @@ export type NewProject = {
   secret?: GivenSecret | undefined;
 };
 
-/** The value of the secret is told this once. */
+/** The caller gets the value of the secret this once. */
 export type CreatedProject = { project: Project; secret: string };
 
 const defaults = {

@@ -4,7 +4,7 @@ import type { ReplayJob } from '@hqrelay/db/queries/replay-jobs';
 import { done, refused, type ActionDeps, type ActionResult } from '../action.ts';
 import { recordChange } from '../record-change.ts';
 
-/** Ends a running job: it replays nothing more. The replays of the last two seconds are sent. */
+/** Cancels a running job. Replays that are due within two seconds are still sent. */
 export async function cancelReplayJob(
   { pool, actor }: Pick<ActionDeps, 'pool' | 'actor'>,
   jobId: string,

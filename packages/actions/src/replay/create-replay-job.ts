@@ -11,10 +11,10 @@ import type pg from 'pg';
 import { done, refused, type ActionDeps, type ActionResult } from '../action.ts';
 import { recordChange } from '../record-change.ts';
 
-/** Counting ends at the first of the two; the job itself has no such bound. */
+/** Counting ends at the first of the two limits; the job has none. */
 const countLimit = { countMax: 100_000, withinMs: 20_000 };
 
-/** How many deliveries a replay is about, and of how many others why they cannot be replayed. */
+/** How many deliveries can be replayed, and how many others cannot, by reason. */
 export type ReplayCount = { count: number; capped: boolean; notReplayed: ReplayPage['notReplayed'] };
 
 /** Counts what a replay job would replay, and changes nothing. */

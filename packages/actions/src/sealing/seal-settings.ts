@@ -2,7 +2,7 @@ import type { SealedSettings } from '@hqrelay/db/queries/endpoints';
 import type { ClientCertificate } from '@hqrelay/domain/network/endpoint-tls';
 import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
 
-/** What of an endpoint is stored sealed, in clear. Undefined stays as it is, null is taken away. */
+/** The settings of an endpoint that are stored sealed, in clear. Undefined keeps the stored one, null removes it. */
 export type SecretSettings = {
   /** Pairs of name and value. */
   fixedHeaders?: readonly (readonly [string, string])[] | null | undefined;
@@ -31,7 +31,7 @@ export function sealSettings(
   };
 }
 
-/** The names of the secret settings that are replaced: their values do not stand in the log. */
+/** The names of the secret settings that are replaced: their values are not logged. */
 export function replacedSettings({ fixedHeaders, clientCertificate }: SecretSettings): string[] {
   return [
     ...(fixedHeaders?.length ? ['fixedHeaders'] : []),

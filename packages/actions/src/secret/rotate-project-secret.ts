@@ -5,7 +5,7 @@ import { chooseProjectSecret, type GivenSecret } from '../sealing/choose-project
 import { sealSecret } from '../sealing/seal-secret.ts';
 import { takeProject } from '../take-project.ts';
 
-/** The value of the secret is told this once. */
+/** The caller gets the value of the secret this once. */
 export type RotatedProjectSecret = {
   projectId: string;
   secretId: string;
