@@ -7,7 +7,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { inTransaction } from '../src/in-transaction.ts';
 import { changeBreaker } from '../src/queries/endpoint-breakers.ts';
 import { holdDeliveries, releaseDue } from '../src/queries/held-deliveries.ts';
+import { releaseOfEndpoint } from '../src/queries/endpoint-releases.ts';
 import { drainOutbox, insertOutbox } from '../src/queries/outbox.ts';
+import { putBackStranded } from '../src/queries/stranded-webhooks.ts';
+import { appendAudit } from '../src/queries/append-audit.ts';
+import { webhookRow } from './audit-rows.ts';
 
 let world: World;
 let proxy: TcpProxy;
@@ -142,5 +146,73 @@ describe('a client that falls silent in a transaction', () => {
       await changeBreaker(other, endpointId, (before) => before);
       return true;
     });
+  });
+
+  it('a worker that stops while it releases the deliveries of one endpoint lets another worker release them within seconds', async () => {
+    const now = Date.now();
+    const endpointId = newId();
+    const held = {
+      deliveryId: newId(),
+      webhookLogId: newId(),
+      endpointId,
+      attemptNum: 1,
+      orderingKey: null,
+      reason: 'paused' as const,
+      dueAt: now - 1_000,
+      queue: 'hqrelay.webhooks',
+      message: Buffer.from('a message'),
+    };
+    const options = {
+      endpointId,
+      releaseRate: 100,
+      now,
+      isProbe: false,
+      laneOf: (queue: string) => queue,
+      breakerRoom: {},
+      breakerEveryMs: 0,
+      limit: 10,
+    };
+    // The endpoint's row of `endpoint_releases` is there, as after any earlier release.
+    expect(await releaseOfEndpoint(other, options, async () => true)).toBe(0);
+    await holdDeliveries(other, [held], now);
+    await until((reached) =>
+      releaseOfEndpoint(silent, options, () => {
+        reached();
+        return never;
+      }),
+    );
+    expect(await releaseOfEndpoint(other, options, async () => true)).toBe(0);
+    await waitFor(
+      'the other worker to release',
+      async () => (await releaseOfEndpoint(other, options, async () => true)) > 0,
+    );
+  });
+
+  it('a worker that is cut off while it puts stranded webhooks back lets another worker do it within seconds', async () => {
+    const received = Date.now() - 60_000;
+    const webhook = webhookRow({ id: newId(received) });
+    await other.query('delete from outbox');
+    const encode = () => ({
+      exchange: 'hqrelay.work',
+      routingKey: 'hqrelay.webhooks',
+      message: Buffer.from('a message'),
+    });
+    // The row of `stranded_search` is there, as after any earlier search.
+    await putBackStranded(other, { until: received, encode });
+    await appendAudit(other, [webhook]);
+    await until((reached) =>
+      putBackStranded(silent, {
+        until: received + 1,
+        encode: () => {
+          proxy.blackHole();
+          reached();
+          return encode();
+        },
+      }),
+    );
+    const putBack = () => putBackStranded(other, { until: received + 1, encode });
+    expect(await putBack()).toEqual({ putBack: [], hasMore: false });
+    const id = await waitFor('the other worker to put it back', async () => (await putBack()).putBack[0]);
+    expect(id).toBe(webhook.log.id);
   });
 });

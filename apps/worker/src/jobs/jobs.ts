@@ -12,6 +12,7 @@ import { createDropPayloads } from './drop-payloads.ts';
 import { forgetQuietBreakers } from './forget-quiet-breakers.ts';
 import { makePartitions } from './make-partitions.ts';
 import { measureBacklog, type MeasureBacklogDeps } from './measure-backlog.ts';
+import { createPutBackStranded } from './put-back-stranded.ts';
 import { releaseHeld } from './release-held.ts';
 import type { Job } from './runner.ts';
 import { runReplayJobs } from './run-replay-jobs.ts';
@@ -30,10 +31,10 @@ export type JobDeps = {
   now: () => number;
 };
 
-/** Everything that a worker does beside delivering, one file each. */
+/** The periodic work of a worker beside its deliveries, one file each. */
 export function createJobs(deps: JobDeps) {
   return {
-    // Few at a time, and often, while there are some: new webhooks would notice a burst.
+    // Often and few at a time while some are due: a burst would delay new webhooks.
     releaseHeld: { everyMs: ({ count }) => (count > 0 ? 100 : 500), run: () => releaseHeld(deps) },
     drainOutbox: { everyMs: 500, event: 'outbox.drained', run: (stopping) => drainOutbox(deps, stopping) },
     drainSpilledAudit: {
@@ -47,6 +48,7 @@ export function createJobs(deps: JobDeps) {
       event: 'replays.made',
       run: (stopping) => runReplayJobs(deps, stopping),
     },
+    putBackStranded: { everyMs: 10_000, event: 'webhooks.put_back', run: createPutBackStranded(deps) },
     refreshBreakers: { everyMs: 1_000, run: () => deps.gate.breakers.refresh() },
     countWorkers: { everyMs: 2_000, run: () => countWorkers(deps) },
     // The larger the backlog, the longer the counting takes.

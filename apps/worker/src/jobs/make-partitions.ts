@@ -1,9 +1,9 @@
 import type { Postgres } from '@hqrelay/db/postgres';
-import { ensurePartition } from '@hqrelay/db/queries/partitions';
+import { ensurePartition, partitionsAheadMin } from '@hqrelay/db/queries/partitions';
 
-const monthsAhead = 3;
+const monthsAhead = partitionsAheadMin + 1;
 
-/** Makes this month's partitions and the next three's where they are missing. Returns how many it made. */
+/** Makes the partitions of this month and of the next four where they are missing. Returns how many it made. */
 export async function makePartitions(deps: { postgres: Postgres; now: () => number }): Promise<number> {
   if (!deps.postgres.health.isUp) return 0;
   let made = 0;

@@ -26,7 +26,12 @@ export async function countPartitionsAhead(pool: pg.Pool, now: number): Promise<
   return ahead;
 }
 
-/** A sentence when next month has no partitions yet. */
+/** The job makePartitions keeps one more, so that a month that begins is no warning. */
+export const partitionsAheadMin = 3;
+
+/** A sentence when fewer of the next months have partitions than the job keeps. */
 export function partitionsWarning(ahead: number): string | undefined {
-  return ahead > 0 ? undefined : 'next month has no partitions yet: see whether the job makePartitions fails';
+  return ahead >= partitionsAheadMin
+    ? undefined
+    : `${ahead} of the next ${partitionsAheadMin} months have partitions: see whether the job makePartitions fails`;
 }

@@ -9,6 +9,8 @@ export type RecordedWebhook = {
   projectId: string;
   eventType: string | null;
   correlationId: string;
+  /** What it owes. */
+  endpointIds: string[];
   headers: [string, string][];
   credentials: CredentialPlace[] | null;
   payload: Buffer;
@@ -37,7 +39,7 @@ export async function readRecordedWebhooks(
 ): Promise<Map<string, RecordedWebhook>> {
   const { rows } = await client.query<RecordedWebhook>(
     `select w.id, w.project_id as "projectId", w.event_type as "eventType", w.correlation_id as "correlationId",
-       p.headers, p.credentials, p.payload
+       w.endpoint_ids as "endpointIds", p.headers, p.credentials, p.payload
      from unnest($1::uuid[]) as asked (id)
      join webhook_logs w on w.id = asked.id and w.received_at = hqrelay_time_of(asked.id)::timestamptz(3)
      join webhook_payloads p on p.id = asked.id and p.received_at = hqrelay_time_of(asked.id)::timestamptz(3)`,

@@ -8,6 +8,7 @@ const state = [
   'endpoint_breakers',
   'endpoint_releases',
   'replay_jobs',
+  'stranded_search',
 ];
 const views = ['delivery_status', 'replay_status'];
 
@@ -50,7 +51,7 @@ export const groupRoles = {
     // Also the receiver's rows, which wait in RabbitMQ while Postgres is down.
     'insert on webhook_logs, webhook_payloads, delivery_attempts, replays, admin_log, dead_letters',
     'insert, update, delete on held_deliveries, outbox, endpoint_breakers',
-    'insert, update on endpoint_releases',
+    'insert, update on endpoint_releases, stranded_search',
     'update (replay_id, replayed_at) on dead_letters',
     'update (state, replayed, not_replayed, cursor_at, cursor_id, next_due_at, ended_at) on replay_jobs',
     // It locks expired keys before it deletes them.

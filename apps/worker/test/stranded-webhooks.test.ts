@@ -1,0 +1,189 @@
+import { appendAudit, type AuditRow } from '@hqrelay/db/queries/append-audit';
+import { holdDeliveries } from '@hqrelay/db/queries/held-deliveries';
+import { insertOutbox } from '@hqrelay/db/queries/outbox';
+import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { auditQueue } from '@hqrelay/queue/topology';
+import type { RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startAnotherWorker } from './another-worker.ts';
+import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+
+let world: WorkerWorld;
+let projectId: string;
+let endpointId: string;
+let requests: RecordingEndpoint['requests'];
+
+beforeAll(async () => {
+  world = await startWorkerWorld();
+  // The job's first look at the queues.
+  await world.worker.jobs.putBackStranded.run(running);
+});
+
+afterAll(() => world.close());
+
+beforeEach(async () => {
+  const seeded = await world.seed({ retry: '1s' });
+  projectId = seeded.projectId;
+  endpointId = seeded.endpoints[0]!.id;
+  requests = seeded.endpoints[0]!.endpoint.requests;
+});
+
+/** No test finds what another one left: neither messages nor webhooks that were not looked at. */
+afterEach(async () => {
+  await world.sql.query('delete from outbox');
+  await world.sql.query('update stranded_search set last_id = $1', [newId(world.now())]);
+  world.clock.aheadMs += 1;
+  await waitFor('the queues to be empty', async () => (await world.depthOf('hqrelay.webhooks')) === 0);
+});
+
+const running = new AbortController().signal;
+const minuteMs = 61_000;
+
+/** Commits the rows of a webhook as a receiver does, and nothing else. */
+async function record(log: Partial<Extract<AuditRow, { kind: 'webhook' }>['log']> = {}): Promise<string> {
+  const id = log.id ?? newId(world.now());
+  const row = {
+    id,
+    projectId,
+    webhookId: `evt-${id}`,
+    eventType: null,
+    status: 'queued' as const,
+    reason: null,
+    endpointIds: [endpointId],
+    duplicateOf: null,
+    payloadSha256: null,
+    payloadBytes: 2,
+    remoteAddr: null,
+    correlationId: 'test',
+    ...log,
+  };
+  const payload = { payload: Buffer.from('{}'), headers: [], query: '' };
+  await appendAudit(world.postgres.pool, [{ kind: 'webhook', log: row, payload }]);
+  return id;
+}
+
+/** The job looks at the queues now, and again a minute later. Returns how many it put back then. */
+async function putBackAfterAMinute(jobs = world.worker.jobs): Promise<number> {
+  world.clock.aheadMs += 1;
+  await jobs.putBackStranded.run(running);
+  world.clock.aheadMs += minuteMs;
+  return jobs.putBackStranded.run(running);
+}
+
+describe('a webhook that is recorded and that no message carries', () => {
+  it('is delivered after a minute, once, although its provider does not retry', async () => {
+    const id = await record();
+    expect(await putBackAfterAMinute()).toBe(1);
+    await world.worker.jobs.drainOutbox.run(running);
+    await world.waitForAttempts(id, 1);
+    expect(requests).toMatchObject([{ headers: { 'webhook-id': id, 'x-hqrelay-attempt': '1' } }]);
+    expect(world.logs).toContainEqual(expect.objectContaining({ msg: 'webhook.put_back', id }));
+    expect(await putBackAfterAMinute()).toBe(0);
+  });
+
+  it('is put back once by two workers', async () => {
+    const another = await startAnotherWorker(world);
+    await record();
+    world.clock.aheadMs += 1;
+    const both = [world.worker.jobs, another.jobs];
+    for (const jobs of both) await jobs.putBackStranded.run(running);
+    world.clock.aheadMs += minuteMs;
+    const putBack = await Promise.all(both.map((jobs) => jobs.putBackStranded.run(running)));
+    expect(putBack.toSorted((a, b) => a - b)).toEqual([0, 1]);
+    await another.close();
+  });
+
+  it('is put back with the others when there are more than one transaction takes', async () => {
+    const ids = await Promise.all(Array.from({ length: 120 }, () => record()));
+    expect(await putBackAfterAMinute()).toBe(100);
+    // The next hundred wait until the outbox is empty and the work queues are.
+    expect(await world.worker.jobs.putBackStranded.run(running)).toBe(0);
+    await world.worker.jobs.drainOutbox.run(running);
+    for (const id of ids.toSorted().slice(0, 100)) await world.waitForAttempts(id, 1);
+    await waitFor('the rest', async () => (await world.worker.jobs.putBackStranded.run(running)) === 20);
+  });
+});
+
+describe('a webhook is not put back', () => {
+  it('within a minute of its receipt', async () => {
+    await record();
+    world.clock.aheadMs += 1;
+    await world.worker.jobs.putBackStranded.run(running);
+    world.clock.aheadMs += 58_000;
+    expect(await world.worker.jobs.putBackStranded.run(running)).toBe(0);
+  });
+
+  it('that has an attempt, is held, is dead, or owes nothing', async () => {
+    const attempted = await record();
+    await world.send(world.message(projectId, { id: attempted, endpointIds: [endpointId] }));
+    await world.waitForAttempts(attempted, 1);
+    await hold(await record());
+    await kill(await record());
+    await record({ endpointIds: [] });
+    await record({ status: 'duplicate' });
+    expect(await putBackAfterAMinute()).toBe(0);
+  });
+
+  it('while its own message, or another delivery’s, is in the outbox', async () => {
+    const id = await record();
+    const message = world.message(projectId, { id, endpointIds: [endpointId] });
+    await insertOutbox(world.postgres.pool, {
+      id,
+      exchange: 'hqrelay.work',
+      routingKey: 'hqrelay.webhooks',
+      message,
+    });
+    expect(await putBackAfterAMinute()).toBe(0);
+    await world.worker.jobs.drainOutbox.run(running);
+    await world.waitForAttempts(id, 1);
+    expect(await putBackAfterAMinute()).toBe(0);
+  });
+
+  it('while spilled audit rows wait: they may be its attempt', async () => {
+    await record();
+    await world.publisher.publish({ exchange: '', routingKey: auditQueue, body: Buffer.from('no spill') });
+    await waitFor('the row in its queue', async () => (await world.depthOf(auditQueue)) === 1);
+    expect(await putBackAfterAMinute()).toBe(0);
+    await world.worker.jobs.drainSpilledAudit.run(running);
+    await waitFor('the queue to be empty', async () => (await world.depthOf(auditQueue)) === 0);
+    expect(await putBackAfterAMinute()).toBe(1);
+  });
+});
+
+describe('a backlog', () => {
+  it('of webhooks that wait in a work queue is not put back, however long they wait', async () => {
+    await world.worker.consuming.stop();
+    const ids = await Promise.all(Array.from({ length: 20 }, () => record()));
+    for (const id of ids) await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
+    await waitFor('the backlog', async () => (await world.depthOf('hqrelay.webhooks')) === 20);
+    for (let minutes = 0; minutes < 5; minutes += 1) expect(await putBackAfterAMinute()).toBe(0);
+    expect((await world.sql.query('select from outbox')).rows).toEqual([]);
+    const another = await startAnotherWorker(world);
+    for (const id of ids) expect(await world.waitForAttempts(id, 1)).toHaveLength(1);
+    await another.close();
+  });
+});
+
+async function hold(id: string): Promise<void> {
+  const held = {
+    deliveryId: deliveryId(id, endpointId),
+    webhookLogId: id,
+    endpointId,
+    attemptNum: 1,
+    orderingKey: null,
+    reason: 'paused' as const,
+    dueAt: world.now(),
+    queue: 'hqrelay.webhooks',
+    message: world.message(projectId, { id }),
+  };
+  await holdDeliveries(world.postgres.pool, [held], world.now());
+}
+
+async function kill(id: string): Promise<void> {
+  await world.sql.query(
+    `insert into dead_letters (id, kind, reason, project_id, webhook_log_id, endpoint_id, dead_at)
+     values ($1, 'delivery', 'test', $2, $3, $4, now())`,
+    [deliveryId(id, endpointId), projectId, id, endpointId],
+  );
+}

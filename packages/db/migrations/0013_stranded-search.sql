@@ -1,0 +1,4 @@
+CREATE TABLE "stranded_search" (
+	"id" smallint PRIMARY KEY NOT NULL,
+	"last_id" uuid NOT NULL
+);
