@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { disabledBySql } from './disabled-by.ts';
 import type { Queryable } from '../queryable.ts';
 import type { SealedRow } from './projects.ts';
 
@@ -54,7 +55,7 @@ export type EndpointChanges = Partial<
 
 /** The columns of an `Endpoint`. */
 export const endpointColumns = `id, project_id as "projectId", url, event_types as "eventTypes", retry_schedule as "retrySchedule",
-  timeout_ms as "timeoutMs", enabled, disabled_by as "disabledBy", disabled_reason as "disabledReason", paused,
+  timeout_ms as "timeoutMs", enabled, ${disabledBySql} as "disabledBy", disabled_reason as "disabledReason", paused,
   archived_at as "archivedAt", release_rate as "releaseRate", ordering_key as "orderingKey",
   on_dead_letter as "onDeadLetter", forward_credentials as "forwardCredentials", sealed_headers is not null as "hasHeaders",
   ca_certificates is not null as "hasCa", sealed_client_certificate is not null as "hasClientCertificate",

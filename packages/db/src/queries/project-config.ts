@@ -1,5 +1,6 @@
 import { projectConfig, type ProjectConfig } from '@hqrelay/domain/project-config';
 import type pg from 'pg';
+import { disabledBySql } from './disabled-by.ts';
 
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`;
 
@@ -16,7 +17,7 @@ select jsonb_build_object(
     where s.project_id = p.id and s.revoked_at is null and (s.expires_at is null or s.expires_at > now())),
   'endpoints', (
     select coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'url', e.url, 'eventTypes', e.event_types,
-      'retrySchedule', e.retry_schedule, 'timeoutMs', e.timeout_ms, 'enabled', e.enabled, 'disabledBy', e.disabled_by,
+      'retrySchedule', e.retry_schedule, 'timeoutMs', e.timeout_ms, 'enabled', e.enabled, 'disabledBy', ${disabledBySql},
       'paused', e.paused, 'orderingKey', e.ordering_key, 'onDeadLetter', e.on_dead_letter,
       'forwardCredentials', e.forward_credentials, 'sealedHeaders', e.sealed_headers, 'headersKeyId', e.headers_key_id,
       'caCertificates', e.ca_certificates, 'sealedClientCertificate', e.sealed_client_certificate,
