@@ -1,7 +1,7 @@
 import { createHealthRouter, type HealthDeps } from '@hqrelay/runtime/http/health';
 import express, { type Express } from 'express';
 
-/** Health, readiness and metrics: all that a worker serves. */
+/** A worker serves health, readiness and metrics. */
 export function createApp(health: HealthDeps): Express {
   return express().use(createHealthRouter(health));
 }

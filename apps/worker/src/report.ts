@@ -7,7 +7,7 @@ import type { Attempt } from './delivery/make-attempt.ts';
 
 export type Report = (delivery: Delivery, endpoint: EndpointConfig, attempt: Attempt) => void;
 
-/** One log line and its metrics for each attempt; nothing else speaks of them. */
+/** One log line and its metrics for each attempt: no other code logs or counts attempts. */
 export function createReport(logger: Logger, registry: Registry): Report {
   const attempts = new Counter({
     name: 'hqrelay_delivery_attempts_total',

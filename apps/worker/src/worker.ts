@@ -11,7 +11,7 @@ import { createGate } from './wiring/gate.ts';
 import { healthOf } from './wiring/health.ts';
 import type { Part } from './wiring/part.ts';
 import { createProjectDirectory } from './wiring/project-directory.ts';
-import { createStoreChecks } from './wiring/store-checks.ts';
+import { createStoreChecks, storeChecksPart } from './wiring/store-checks.ts';
 import { storesPart } from './wiring/stores-part.ts';
 import { createStores } from './wiring/stores.ts';
 import type { WorkerOptions } from './wiring/worker-options.ts';
@@ -53,11 +53,7 @@ export function createWorker(config: WorkerConfig, options: WorkerOptions) {
       stores: storesPart(stores, { directory, fleet }),
       jobs: { name: 'jobs', ...createJobRunner(jobs, options.logger) },
       intake: intakePart(stores, deps, consumers),
-      storeChecks: {
-        name: 'store checks',
-        start: () => storeChecks.start(),
-        stop: () => storeChecks.stop(),
-      },
+      storeChecks: storeChecksPart(storeChecks),
     } satisfies Record<string, Part>,
   };
 }

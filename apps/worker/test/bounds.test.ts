@@ -144,8 +144,8 @@ describe.runIf(isLinux)('the memory of a worker', () => {
   );
 });
 
-describe('a worker that is told to stop', () => {
-  it('finishes what is in flight and leaves the rest to the next one, nothing twice', async () => {
+describe('a worker that gets SIGTERM', () => {
+  it('finishes the deliveries in flight and leaves the rest to the next worker, and none is delivered twice', async () => {
     await seedTargets(500, { timeoutMs: 30_000 });
     const ids = await publishWebhooks(world.rabbitmqUrl, targets, { count: 2_000, bytes: 100 });
     await waitFor('2,000 in flight', () => endpoint.waiting.length === 2_000, { timeoutMs: 45_000 });
@@ -173,7 +173,7 @@ describe('a worker that is told to stop', () => {
     expect(ids.every((id) => endpoint.seen.webhookIds.get(id) === 1)).toBe(true);
   }, 120_000);
 
-  it('gives up after 30 s what does not end, watched until then, exits 0, and the next one makes the same attempt', async () => {
+  it('aborts requests that have not ended after 30 s, answers health until then and exits 0; the next worker makes the same attempt', async () => {
     await seedTargets(1, { timeoutMs: 120_000 });
     await publishWebhooks(world.rabbitmqUrl, targets, { count: 3, bytes: 100 });
     await waitFor('3 in flight', () => endpoint.waiting.length === 3);

@@ -91,17 +91,17 @@ describe('dead letters in the queue', () => {
     expect(await world.deadLettersOf(letter.id)).toEqual([before]);
   });
 
-  it('stay there while Postgres is away', async () => {
+  it('stay in the queue while Postgres is down', async () => {
     const letter = deadDelivery();
     await world.sendToDeadLetters(letter.parked);
-    world.postgres.markDown(new Error('away'));
+    world.postgres.markDown(new Error('down'));
     expect(await world.storeDeadLetters()).toBe(0);
     await world.waitUntilUp();
     expect(await world.storeDeadLetters()).toBe(1);
     expect(await world.deadLettersOf(letter.id)).toHaveLength(1);
   });
 
-  it('that Postgres refuses stay there and are told of, stop no other, and are tried again a minute later', async () => {
+  it('that Postgres refuses stay in the queue, are logged, delay no other, and are tried again a minute later', async () => {
     await world.sql.query(
       `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
        create trigger refuse before insert on dead_letters for each row when (new.reason = 'refused') execute function refuse()`,
@@ -123,7 +123,7 @@ describe('dead letters in the queue', () => {
     expect(await idsInSql()).toContain(refused.deliveryId);
   });
 
-  it('count as dead until they are replayed, wherever they are', async () => {
+  it('are counted until they are replayed, in the queue as in the table', async () => {
     const registry = createRegistry();
     const gauges = createBacklogGauges(registry);
     const { publishing: connection } = world;
@@ -144,21 +144,21 @@ describe('dead letters in the queue', () => {
       letters[0].deliveryId,
     ]);
     expect(await count()).toBe(1);
-    // While one of the two stores is away, the half that is known is not told.
+    // While one of the two stores is unavailable, the gauge keeps its last value.
     await world.sendToDeadLetters(Buffer.from('more poison'));
-    const away = new Postgres({
+    const unavailable = new Postgres({
       url: world.databaseUrl,
-      applicationName: 'away',
+      applicationName: 'unavailable',
       max: 1,
       onChange: () => {},
     });
-    expect(await count(away)).toBe(1);
-    await away.close();
+    expect(await count(unavailable)).toBe(1);
+    await unavailable.close();
     await world.storeDeadLetters();
   });
 });
 
-describe('a message that the broker gave up on', () => {
+describe('a message that the broker moved at its delivery limit', () => {
   async function seeded(envelope: Partial<Envelope> = {}) {
     const { projectId, endpoints } = await world.seed({ retry: '1h' });
     const { id: endpointId, endpoint } = endpoints[0]!;
@@ -190,7 +190,7 @@ describe('a message that the broker gave up on', () => {
     expect(endpoint.requests).toHaveLength(1);
   });
 
-  it('after it was fanned out makes no second life of its deliveries', async () => {
+  it('after it was fanned out delivers none of its deliveries again', async () => {
     const { projectId, endpoints } = await world.seed({}, {});
     const id = newId();
     const content = world.message(projectId, { id, endpointIds: endpoints.map((each) => each.id) });
@@ -205,7 +205,7 @@ describe('a message that the broker gave up on', () => {
     for (const { endpoint } of endpoints) expect(endpoint.requests).toHaveLength(1);
   });
 
-  it('is marked while it is the same message: kept for its project, it is not put back another time', async () => {
+  it('keeps its mark while its project cannot be read, so it is not put back a second time', async () => {
     const { id, endpointId, content } = await seeded();
     const { findProject } = world.deps;
     world.deps.findProject = () => ({ kind: 'unavailable' });

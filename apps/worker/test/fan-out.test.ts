@@ -49,7 +49,7 @@ describe('a webhook', () => {
     );
   });
 
-  it('that owes nothing is done with', async () => {
+  it('that owes no endpoint is acknowledged without a request', async () => {
     const { projectId, endpoints } = await world.seed({});
     const [only] = endpoints;
     const nothing = newId();
@@ -61,7 +61,7 @@ describe('a webhook', () => {
     expect(await world.deadLettersOf(nothing)).toEqual([]);
   });
 
-  it('is retried at the endpoint that failed alone', async () => {
+  it('that fails at one endpoint is retried at that endpoint only', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s' }, { retry: '1s' });
     const [failing, fine] = endpoints;
     failing!.endpoint.answerWith((_request, count) => ({ statusCode: count === 1 ? 500 : 200 }));
@@ -81,7 +81,7 @@ describe('a webhook', () => {
     expect(fine!.endpoint.requests).toHaveLength(1);
   });
 
-  it('that is given out again after its fan-out is not delivered twice', async () => {
+  it('whose message is redelivered after its fan-out is delivered once', async () => {
     const { projectId, endpoints } = await world.seed({}, {});
     const id = newId();
     const content = world.message(projectId, { id, endpointIds: endpoints.map((each) => each.id) });
@@ -90,7 +90,7 @@ describe('a webhook', () => {
 
     expect(await world.redeliver(content)).toBe('ack');
 
-    // The copies stand in the queue before this one.
+    // The duplicates are in the queue before this message.
     const after = newId();
     await world.send(world.message(projectId, { id: after, endpointIds: endpoints.map((each) => each.id) }));
     await world.waitForAttempts(after, 2);

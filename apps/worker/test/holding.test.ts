@@ -65,7 +65,7 @@ describe('a delivery', () => {
     expect(await world.held()).toEqual([]);
   });
 
-  it('that is released twice is attempted once', async () => {
+  it('with two released messages is attempted once', async () => {
     const { projectId, endpoints } = await world.seed({});
     const { id: endpointId, endpoint } = endpoints[0]!;
     await world.changeEndpoint(projectId, endpointId, 'paused = true');
@@ -84,7 +84,7 @@ describe('a delivery', () => {
     expect(endpoint.requests.filter((request) => request.headers['webhook-id'] === id)).toHaveLength(1);
   });
 
-  it('answered with 410 is held, disables its endpoint with the reason, and is delivered once that is enabled', async () => {
+  it('answered with 410 is held, its endpoint is disabled with the reason, and it is delivered when the endpoint is enabled', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith((_request, count) => ({ statusCode: count === 1 ? 410 : 200 }));
@@ -116,7 +116,7 @@ describe('a delivery', () => {
     await world.waitForAttempts(other, 1);
   });
 
-  it('released while this worker still believes its endpoint paused is held again, not lost', async () => {
+  it('released while the worker has an older configuration with its endpoint paused is held again', async () => {
     const { projectId, endpoints } = await world.seed({});
     const { id: endpointId } = endpoints[0]!;
     await world.changeEndpoint(projectId, endpointId, 'paused = true');
@@ -124,7 +124,7 @@ describe('a delivery', () => {
     await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
     await world.waitForHeld(id);
     const [before] = await world.held();
-    // Committed, and not heard of yet.
+    // Committed, but not announced to the worker yet.
     await world.sql.query('update endpoints set paused = false where id = $1', [endpointId]);
     expect(await world.releaseHeld()).toBe(1);
     await waitFor('it to be held again', async () => {

@@ -96,7 +96,7 @@ describe('an endpoint whose breaker is open', () => {
     expect(endpoint.requests).toHaveLength(11);
   });
 
-  it('gets all that was held when it answers again, without a command', async () => {
+  it('gets every held delivery when it answers again, without a command', async () => {
     const { projectId, endpointId, endpoint } = await openBreaker();
     const ids = await sendMany(projectId, endpointId, 100);
     await waitFor('all to be held', async () => (await heldFor('breaker')) === 100);
@@ -118,7 +118,7 @@ describe('an endpoint whose breaker is open', () => {
     );
   });
 
-  it('is probed by one delivery of one worker, however many ask', async () => {
+  it('is probed by one delivery of one worker, however many are due', async () => {
     const { endpointId } = await openBreaker();
     world.clock.aheadMs += 5_001;
     const workers = [1, 2, 3, 4].map(
@@ -136,7 +136,7 @@ describe('an endpoint whose breaker is open', () => {
     expect(claims.filter(Boolean)).toHaveLength(1);
   });
 
-  it('does not change what another endpoint gets', async () => {
+  it('does not change the deliveries of another endpoint', async () => {
     await openBreaker();
     const { projectId, endpoints } = await world.seed({});
     const { id, endpoint } = endpoints[0]!;
@@ -171,7 +171,7 @@ describe('an endpoint that fails now and then', () => {
 });
 
 describe('an endpoint that answers slowly', () => {
-  it('has no more in flight than its share of the cap: the rest is held and comes when there is room', async () => {
+  it('has no more in flight than its share of the cap: the other deliveries are held, and released when there is room', async () => {
     world.fleet.size = 16;
     // Each of the five other lanes keeps one slot of the sixteen that this worker has.
     const share = inFlightPerEndpointMax / 16 - 5;

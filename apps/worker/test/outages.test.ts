@@ -67,7 +67,7 @@ describe('while Postgres is stopped', () => {
     expect(endpoint.requests).toHaveLength(4);
   });
 
-  it('an endpoint that answers 410 is asked again later, once, and disabled when Postgres is back', async () => {
+  it('an endpoint that answers 410 is posted to once more, five minutes later, and disabled when Postgres is back', async () => {
     const { projectId, endpointId, endpoint } = await knownProject('1s');
     endpoint.answerWith({ statusCode: 410 });
     const id = newId();
@@ -82,7 +82,7 @@ describe('while Postgres is stopped', () => {
       await drainAudit();
       return (await world.attemptsOf(id)).length === 1;
     });
-    // What the delay queue will give back in five minutes.
+    // The message that the delay queue returns after five minutes.
     const decoded = decodeMessage(body);
     expect(decoded.kind).toBe('message');
     await world.send(body, 'hqrelay.retries');

@@ -43,7 +43,7 @@ describe('a message', () => {
     expect(letter.content?.equals(content)).toBe(true);
   });
 
-  it('for an endpoint that does not exist is a dead letter of its delivery, and says so', async () => {
+  it('for an endpoint that does not exist is a dead letter of its delivery, with that reason', async () => {
     const { projectId } = await world.seed({});
     const unknown = newId();
     const id = newId();
@@ -58,7 +58,7 @@ describe('a message', () => {
     });
   });
 
-  it('for an endpoint that was added a moment ago, and is not known here yet, is delivered', async () => {
+  it('for an endpoint that is newer than the cached configuration of the worker is delivered', async () => {
     const { projectId, endpoints } = await world.seed({});
     const before = newId();
     await world.send(world.message(projectId, { id: before, endpointIds: [endpoints[0]!.id] }));

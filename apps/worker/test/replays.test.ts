@@ -47,7 +47,7 @@ describe('a replay', () => {
     ]);
   });
 
-  it('that comes twice is posted once', async () => {
+  it('with two messages is posted once', async () => {
     const { id, endpoint, content } = await replayed('1s');
     await world.send(content, 'hqrelay.replays');
     await world.waitForAttempts(id, 2);
@@ -67,7 +67,7 @@ describe('a replay', () => {
     expect(await world.deadLettersOf(id)).toHaveLength(1);
   });
 
-  it('for a paused endpoint is held, and goes back to its lane', async () => {
+  it('for a paused endpoint is held, and released into its lane', async () => {
     const { id, projectId, endpointId, content, ofReplay } = await replayed('1s');
     await world.changeEndpoint(projectId, endpointId, 'paused = true');
     await world.send(content, 'hqrelay.replays');

@@ -63,7 +63,7 @@ describe('a delivery that fails', () => {
     expect(world.publishedOf(id).filter(({ routingKey }) => routingKey === deadLetterQueue)).toHaveLength(1);
   });
 
-  it('is delivered by the attempt that succeeds, and is at an end', async () => {
+  it('is delivered by the attempt that succeeds, and is not attempted again', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s,1s,1s' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith((_request, count) => (count < 3 ? { instead: 'reset' } : { statusCode: 204 }));
@@ -78,7 +78,7 @@ describe('a delivery that fails', () => {
     expect(await world.deadLettersOf(id)).toEqual([]);
   });
 
-  it('for want of an answer in time is retried, and says how long it waited', async () => {
+  it('because the endpoint does not answer in time is retried, and its error says how long it waited', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s', timeoutMs: 200 });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith((_request, count) => (count === 1 ? { instead: 'hang' } : {}));
@@ -94,7 +94,7 @@ describe('a delivery that fails', () => {
     expect(first!.next_attempt_at!.getTime() - first!.attempted_at.getTime()).toBeGreaterThanOrEqual(1_199);
   });
 
-  it('with a Retry-After waits that long, and no shorter than its schedule', async () => {
+  it('with a Retry-After waits that long, and never shorter than its schedule', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s' }, { retry: '2s' });
     const [longer, shorter] = endpoints;
     for (const [each, seconds] of [

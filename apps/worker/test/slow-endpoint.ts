@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 export type SlowEndpoint = Awaited<ReturnType<typeof startSlowEndpoint>>;
 
-/** Keeps every request waiting until it is told to answer. Bodies are counted and thrown away. */
+/** Keeps every request waiting until the test releases it. Bodies are counted and thrown away. */
 export async function startSlowEndpoint() {
   const waiting: { response: ServerResponse; times: number }[] = [];
   const seen = { requests: 0, bytes: 0, webhookIds: new Map<string, number>() };

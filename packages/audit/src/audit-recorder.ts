@@ -80,11 +80,11 @@ export class AuditRecorder {
     await this.#rows.idle();
   }
 
-  /** Undefined when Postgres did not answer in time. It may have committed all the same: a row written twice stays one row. */
+  /** Undefined when Postgres did not answer in time. It may still have committed: a row written twice stays one row. */
   async #store(rows: readonly AuditRow[]): Promise<RecordOutcome[] | undefined> {
     const { postgres } = this.#options;
     if (!postgres.health.isUp || !this.#tables.allows(performance.now())) return undefined;
-    // A missing or different schema: the rows are spilled, and the worker's drain of the spill reports the error.
+    // What rejects here is a missing or different schema: the rows are spilled, and the worker's drain of the spill logs the error.
     const stored = await postgres
       .tryWithin(commitTimeoutMs, (pool) => storeRows(pool, rows))
       .catch(() => undefined);

@@ -115,7 +115,7 @@ describe('a worker that is killed', () => {
   });
 });
 
-describe('a worker that is told to end', () => {
+describe('a worker that gets SIGTERM', () => {
   it('finishes what is in flight, records it, and exits with 0', async () => {
     endpoint.answerWith({ delayMs: 1_500 });
     const ids = await receive(5);

@@ -6,7 +6,7 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
-describe('fifty copies of one webhook at once', () => {
+describe('fifty requests with the same webhook at once', () => {
   let world: World;
   let receivers: AppProcess[];
   let worker: AppProcess;

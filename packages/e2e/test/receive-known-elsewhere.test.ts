@@ -39,7 +39,7 @@ beforeEach(async () => {
   project = await seedProject(world);
 });
 
-/** As a receiver does that Redis is away for. */
+/** As a receiver does for which Redis is unavailable. */
 async function claim(state: 'reserved' | 'seen' | 'retryable', of = body): Promise<string> {
   const id = newId();
   await world.sql.query(
@@ -51,7 +51,7 @@ async function claim(state: 'reserved' | 'seen' | 'retryable', of = body): Promi
   return id;
 }
 
-/** Not before it was told what became of the webhook, which the answer does not wait for. */
+/** Waits for the mark first: the answer does not wait for it. */
 async function forgetInRedis(): Promise<void> {
   const key = `hqrelay:idempotency:{${project.id}}:evt_1`;
   await waitFor('the mark', async () => (await redis.get(key))?.startsWith('S'));
@@ -120,7 +120,7 @@ it('a webhook that is taken over owes the endpoints it owed at first', async () 
   expect(owed).toEqual([[first.id], [first.id]]);
 });
 
-it('a receiver that started while Postgres was away hears of what was claimed without Redis', async () => {
+it('a receiver that started while Postgres was down knows the ids that were reserved without Redis', async () => {
   const { id } = (await post()).body;
   await claim('seen');
   // A Redis that has known the project from its first day, and was not told of this webhook.

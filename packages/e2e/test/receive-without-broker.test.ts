@@ -49,13 +49,13 @@ beforeEach(async () => {
   await postInTime('before');
 });
 
-describe('while the broker is away, a webhook is accepted in time through the outbox, and delivered once', () => {
+describe('while the broker is down, a webhook is accepted in time through the outbox, and delivered once', () => {
   it.each([
     ['stopped', () => broker.kill(), () => broker.start(), 'once'],
-    // What went out while it stood still is stored when it moves again, and comes beside its copy.
+    // The broker stores frames that it got while it was frozen, beside the outbox's message.
     ['frozen', async () => broker.freeze(), async () => broker.thaw(), 'at least once'],
-  ] as const)('%s', { timeout: 90_000 }, async (_name, goAway, comeBack, howOften) => {
-    await goAway();
+  ] as const)('%s', { timeout: 90_000 }, async (_name, stop, restart, howOften) => {
+    await stop();
     const ids = await Promise.all(Array.from({ length: 10 }, (_, i) => accept(`at once ${i}`)));
     for (let i = 0; i < 20; i += 1) ids.push(await accept(`later ${i}`));
     const again = await postInTime('later 0');
@@ -74,7 +74,7 @@ describe('while the broker is away, a webhook is accepted in time through the ou
       });
     }
 
-    await comeBack();
+    await restart();
     await expectEachDelivered(31, howOften);
     expect((await world.sql.query('select from outbox')).rows).toEqual([]);
     await waitFor('a webhook to go directly to the broker again', async () => {
@@ -85,25 +85,25 @@ describe('while the broker is away, a webhook is accepted in time through the ou
   });
 });
 
-describe('while Postgres is away, a webhook is accepted in time, delivered, and has all its rows later', () => {
+describe('while Postgres is down, a webhook is accepted in time, delivered, and has all its rows later', () => {
   it.each([
     ['stopped', () => postgres.stop(), () => postgres.start()],
     ['frozen', async () => postgres.freeze(), async () => postgres.thaw()],
-  ])('%s', { timeout: 90_000 }, async (_name, goAway, comeBack) => {
-    await goAway();
+  ])('%s', { timeout: 90_000 }, async (_name, stop, restart) => {
+    await stop();
     const ids = await Promise.all(Array.from({ length: 10 }, (_, i) => accept(`at once ${i}`)));
     for (let i = 0; i < 10; i += 1) ids.push(await accept(`later ${i}`));
     expect((await postInTime('later 0')).headers.get('idempotent-replayed')).toBe('true');
     await waitFor('deliveries', () => ids.every((id) => requestsOf(project).includes(id)));
-    await comeBack();
+    await restart();
     await expectEachDelivered(21, 'once');
     await waitFor('the duplicate’s row', async () => (await countOf('duplicate')) === 1);
   });
 });
 
-describe('while both are away', () => {
+describe('while RabbitMQ and Postgres are down', () => {
   it(
-    'a webhook is refused with 503 in time, and its retry is accepted under one life',
+    'a webhook is refused with 503 in time, and its retry is accepted under the same id',
     { timeout: 90_000 },
     async () => {
       await Promise.all([broker.kill(), postgres.stop()]);
@@ -122,7 +122,7 @@ describe('while both are away', () => {
         },
         { timeoutMs: 30_000 },
       );
-      const { rows } = await waitFor('what was noted meanwhile', async () => {
+      const { rows } = await waitFor('the background rows', async () => {
         const noted = await world.sql.query<{ duplicate_of: string }>(
           `select distinct duplicate_of from webhook_logs
          where project_id = $1 and webhook_id = 'evt_1' and status = 'failed_to_queue'`,

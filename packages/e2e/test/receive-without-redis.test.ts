@@ -38,7 +38,7 @@ describe('while Redis is', () => {
   describe.each([
     ['stopped', () => redis.stop(), () => redis.start()],
     ['frozen', async () => redis.freeze(), async () => redis.thaw()],
-  ])('%s', (_name, goAway, comeBack) => {
+  ])('%s', (_name, stop, restart) => {
     let project: SeededProject;
     let limited: SeededProject;
     let bySameBody: SeededProject;
@@ -63,8 +63,8 @@ describe('while Redis is', () => {
         webhookId: 'evt_before',
         body: '{"n":1}',
       });
-      await waitFor('it to be recorded', async () => (await attempts()) === 1);
-      await goAway();
+      await waitFor('the attempt to be recorded', async () => (await attempts()) === 1);
+      await stop();
     });
 
     it('webhooks are accepted in time, and the rate limit is open', async () => {
@@ -107,15 +107,15 @@ describe('while Redis is', () => {
       expect(answers.filter((answer) => !answer.headers.has('idempotent-replayed'))).toHaveLength(1);
     });
 
-    it('fifty copies at once are one webhook', async () => {
-      const answers = await Promise.all(Array.from({ length: 50 }, () => post('copies')));
+    it('fifty duplicates at once are one webhook', async () => {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => post('duplicates')));
       expect(new Set(answers.map((answer) => `${answer.statusCode} ${answer.text}`)).size).toBe(1);
       expect(answers[0]?.statusCode).toBe(202);
-      first.set('copies', answers[0] as ProviderAnswer);
+      first.set('duplicates', answers[0] as ProviderAnswer);
     });
 
     it('and when it is back, all of this is known, and the rate limit closes again', async () => {
-      await comeBack();
+      await restart();
       await waitForRedis('up');
       for (const [webhookId, answer] of first) {
         for (const _ of [1, 2]) {
@@ -163,14 +163,14 @@ describe('while Redis is', () => {
     }
   });
 
-  it('new, a webhook of before is known by Postgres at every later copy', async () => {
+  it('a Redis that starts empty: Postgres recognises every later duplicate of an earlier webhook', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
     const before = await postWebhook(receiver.url, project, { webhookId: 'evt_1' });
     await redis.stop();
     await redis.start();
     await waitForRedis('up');
-    // Redis has been given the scripts of a webhook that is new, and not yet those of one that is known elsewhere.
+    // Now Redis has the script for new webhooks, but not yet the one for duplicates that Postgres found.
     await postWebhook(receiver.url, project, { webhookId: 'evt_2', body: '{"n":2}' });
     for (const _ of [1, 2, 3]) {
       const again = await postWebhook(receiver.url, project, { webhookId: 'evt_1' });
@@ -179,7 +179,7 @@ describe('while Redis is', () => {
     }
   });
 
-  it('back, it is not believed for a while: another receiver may not have told it yet what it took without it', async () => {
+  it('a Redis that is back is distrusted at first, because another receiver may not have written its webhooks to it yet', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
     const first = await postWebhook(receiver.url, project, { webhookId: 'evt_1' });
@@ -196,7 +196,7 @@ describe('while Redis is', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('gone while a copy waits for the first request, that one’s id is still the webhook’s', async () => {
+  it('a Redis that stops while a duplicate waits for the first request: the webhook keeps the id of the first request', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
     const body = '{"event":"payment.captured"}';
@@ -216,7 +216,7 @@ describe('while Redis is', () => {
     expect(answer.body.id).toBe(id);
   });
 
-  it('away, a claim that a failed request left behind does not hide what was accepted before', async () => {
+  it('without Redis, a reservation that a failed request released does not hide a webhook that was accepted before', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
     const body = '{"event":"payment.captured"}';
@@ -236,7 +236,7 @@ describe('while Redis is', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  /** As the receiver sees it. */
+  /** By the receiver's readiness. */
   async function waitForRedis(state: string): Promise<void> {
     await waitFor(`Redis to be ${state}`, async () => {
       const response = await fetch(`${receiver.url}/health/ready`);

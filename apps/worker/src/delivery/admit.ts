@@ -20,8 +20,8 @@ export type Admitted = (Routed & { kind: 'entered'; pass: Pass }) | ToHold;
 type ToHold = Routed & { kind: 'to_hold'; reason: HoldReason };
 
 /**
- * The other message of a duplicate may be in flight in another worker at this moment. Most endpoints answer within this, and
- * then the attempt has its row. It varies, because of two duplicates at two workers neither would find a row.
+ * Another worker may be posting the other message of a duplicate now. Most endpoints answer within this time, and then the
+ * attempt has its row. The wait varies: of two duplicates that two workers check at once, neither would find a row.
  */
 const otherMessageMs = 300;
 /** Longer delays are held in Postgres. */
@@ -59,7 +59,7 @@ function holdReasonOf(
   return remainingMs <= 0 && gate.isShut(endpoint.id) ? 'breaker' : undefined;
 }
 
-/** Only the first signal counts. */
+/** Leaves the endpoint once: later calls are ignored. */
 function leftOnce(pass: Pass): Pass {
   let isLeft = false;
   return {

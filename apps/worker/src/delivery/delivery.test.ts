@@ -19,8 +19,8 @@ function putBack(endpointIds: string[], changes: Partial<Envelope> = {}): Envelo
 
 const body = Buffer.from('{}');
 
-describe('the mark of a message that was put back', () => {
-  it('stays while it is the same message: kept for later, or held', () => {
+describe('the mark of a message that was put back once', () => {
+  it('stays on a message that is delayed or held', () => {
     const webhook = putBack([first]);
     const fields = firstDelivery(webhook, first);
     expect(messageOf(deliveryOf({ envelope: webhook, body }, fields, false)).envelope.putBack).toBe(true);
@@ -30,7 +30,7 @@ describe('the mark of a message that was put back', () => {
     expect(messageOf(deliveryOf({ envelope, body }, retry, false)).envelope.putBack).toBe(true);
   });
 
-  it('is gone with the next attempt, which is another message', () => {
+  it('is not on the message of the next attempt', () => {
     const webhook = putBack([first]);
     const delivery = deliveryOf({ envelope: webhook, body }, firstDelivery(webhook, first), false);
     const next = { ...delivery, fields: { ...delivery.fields, attemptNum: 2 } };

@@ -24,8 +24,10 @@ export function createDisableEndpoint(deps: {
     const done = await postgres.tryWithin(timeoutMs, (pool) => disableEndpoint(pool, endpointId, reason));
     if (!done) return;
     directory.forget(projectId);
-    // Without Redis the other workers read the change when their cached entry expires.
-    await announceProjectChange(cache.redis, projectId).catch(() => {});
+    // Without Redis the change is not announced: the other workers read it when their cached entry expires.
+    await announceProjectChange(cache.redis, projectId).catch((error: unknown) =>
+      logger.warn({ err: error, projectId }, 'project.change_not_announced'),
+    );
     logger.warn({ projectId, endpointId, reason }, 'endpoint.disabled');
   };
 }

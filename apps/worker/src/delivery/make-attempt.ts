@@ -36,7 +36,7 @@ export async function makeAttempt(deps: MakeAttemptDeps, toPost: ToPost): Promis
   const startedAt = deps.now();
   const exchange = await postWebhook(deps, routed, startedAt);
   pass.leave(healthSignalOf(exchange));
-  // The worker stops: another one makes the same attempt.
+  // This worker stops, and another worker makes the same attempt.
   if (exchange.kind === 'error' && exchange.code === 'ABORTED') return 'requeue';
   const endedAt = deps.now();
   const outcome = judgeAttempt(exchange, { now: endedAt, timeoutMs: attemptTimeoutMs(endpoint) });
@@ -52,7 +52,7 @@ export async function makeAttempt(deps: MakeAttemptDeps, toPost: ToPost): Promis
   return { ...routed, attempt };
 }
 
-/** An endpoint that refuses one webhook works; so does one that answers 410, which is then disabled. */
+/** An endpoint that refuses a webhook with a 4xx works, also with a 410, after which it is disabled. */
 function healthSignalOf(exchange: HttpExchange): HealthSignal {
   if (exchange.kind === 'error') return exchange.code === 'ABORTED' ? 'none' : 'fails';
   return exchange.statusCode >= 500 || exchange.statusCode === 429 ? 'fails' : 'works';

@@ -11,10 +11,10 @@ import { Batcher } from '@hqrelay/flow/batcher';
 export type ReadHistory = (delivery: DeliveryKey) => Promise<DeliveryHistory | undefined>;
 
 const readTimeoutMs = 1_000;
-/** A duplicate that is posted without an answer reaches the endpoint twice: a stall is waited for, an outage is not. */
+/** A duplicate that is posted without its history may reach the endpoint twice, so a short stall of Postgres is waited for. */
 const patienceMs = 3_000;
 
-/** Reads the histories that are asked for at the same time in one query: after an outage they are asked by the thousand. */
+/** Reads histories in batches: after an outage thousands of messages need theirs at once. */
 export function createReadHistory(postgres: Postgres): ReadHistory {
   const read = (deliveries: readonly DeliveryKey[]) =>
     postgres.tryWithin(readTimeoutMs, (pool) => readDeliveryHistories(pool, deliveries));

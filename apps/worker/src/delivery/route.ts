@@ -17,26 +17,26 @@ export type Routed = { delivery: Delivery; project: ProjectConfig; endpoint: End
 const configRetryMs = 5_000;
 const readTimeoutMs = 1_000;
 
-/** Finds the delivery's endpoint. A delivery without one comes back later, or is parked. */
+/** Finds the delivery's endpoint. A delivery without one is delayed, or parked. */
 export async function route(deps: RouteDeps, delivery: Delivery): Promise<Routed | Verdict> {
   const { envelope, fields } = delivery;
   const found = await deps.findProject(envelope.projectId, deps.now());
-  if (found.kind === 'unavailable') return comeBackLater(deps, delivery);
+  if (found.kind === 'unavailable') return delayUntilConfigured(deps, delivery);
   const project = found.kind === 'found' ? found.project : undefined;
   const endpoint = project?.endpoints.find(({ id }) => id === fields.endpointId);
   return project && endpoint ? { delivery, project, endpoint } : parkUnlessNew(deps, delivery);
 }
 
-/** The cached configuration may be seconds old: an endpoint that Postgres has is waited for. */
+/** The cached configuration may be seconds old: while Postgres has the endpoint, the delivery is delayed. */
 async function parkUnlessNew(deps: RouteDeps, delivery: Delivery): Promise<Verdict> {
   const { endpointId } = delivery.fields;
   const read = await deps.postgres.tryWithin(readTimeoutMs, (pool) => readEndpoint(pool, endpointId));
-  if (!read || read.value) return comeBackLater(deps, delivery);
+  if (!read || read.value) return delayUntilConfigured(deps, delivery);
   const reason = `there is no endpoint ${endpointId}`;
   return ackIfStored(park(deps, 'message', reason, encodeMessage(messageOf(delivery))));
 }
 
-function comeBackLater(deps: RouteDeps, delivery: Delivery): Promise<Verdict> {
+function delayUntilConfigured(deps: RouteDeps, delivery: Delivery): Promise<Verdict> {
   const queue = workQueueOf(delivery.fields.lane);
   return ackIfStored(sendLater(deps, queue, messageOf(delivery), configRetryMs));
 }

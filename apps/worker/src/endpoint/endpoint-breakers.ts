@@ -31,7 +31,7 @@ const changeEveryMs = 250;
 
 /**
  * The breakers of all endpoints that fail. The workers share them through one table: each worker reads it every second and
- * writes what its own attempts show. While Postgres is unavailable each worker acts on its own attempts alone. An endpoint
+ * writes the results of its own attempts. While Postgres is unavailable each worker acts on its own attempts alone. An endpoint
  * that works costs nothing here.
  */
 export class EndpointBreakers {
@@ -91,7 +91,7 @@ export class EndpointBreakers {
     if (isShared && !this.#changing.has(endpointId)) this.#writeStreak(endpointId);
   }
 
-  /** Reads what all workers have written. */
+  /** Reads the breakers that all workers have written. */
   async refresh(): Promise<void> {
     const read = await this.#options.postgres.tryWithin(changeTimeoutMs, readBreakers);
     if (read) this.#breakers = read.value;

@@ -41,7 +41,7 @@ describe('the gate of an endpoint', () => {
     gate.stop();
   });
 
-  it('admits what waits in one lane when another lane leaves', async () => {
+  it('admits a delivery that waits in one lane when a delivery of another lane leaves', async () => {
     const gate = createGate();
     const retries = await enterAtOnce(gate, 'retries', 'a', 240);
     expect(retries).toHaveLength(240);
@@ -53,7 +53,7 @@ describe('the gate of an endpoint', () => {
     gate.stop();
   });
 
-  it('leaves places in a lane when three endpoints hang', async () => {
+  it('leaves slots in a lane when three endpoints hang', async () => {
     const gate = createGate();
     const taken = [];
     for (const endpointId of ['a', 'b', 'c']) {

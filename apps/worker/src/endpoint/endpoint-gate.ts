@@ -24,13 +24,13 @@ export type EndpointGateOptions = EndpointBreakersOptions & {
   slots: Readonly<Record<string, number>>;
 };
 
-/** What one endpoint may have in flight, in all lanes of all workers together. */
+/** Deliveries of one endpoint in flight, in all lanes of all workers together. */
 export const inFlightPerEndpointMax = 256;
 const waitMs = 1_000;
 /** How long a probe may be overdue before its worker counts as crashed. */
 const probeSlackMs = 2_000;
 
-/** Stands before each endpoint: a cap on what is in flight there, and a breaker. What it refuses is held and uses up no attempt. */
+/** A cap on the deliveries in flight at each endpoint, and a breaker. A refused delivery is held and uses up no attempt. */
 export class EndpointGate {
   readonly breakers: EndpointBreakers;
   readonly #now: () => number;
@@ -62,7 +62,7 @@ export class EndpointGate {
     };
   }
 
-  /** The worker stops: what waits for a slot is refused. */
+  /** Refuses the deliveries that wait for a slot: the worker stops. */
   stop(): void {
     this.#isStopped = true;
     for (const slots of this.#lanes.values()) slots.stop();
@@ -105,7 +105,7 @@ export class EndpointGate {
     return this.breakers.stateOf(endpointId) === 'may_probe' && this.breakers.claimProbe(endpointId, leaseMs);
   }
 
-  /** The endpoint's cap at this worker, less what the other lanes have taken of it; each always keeps a thirty-second. */
+  /** The endpoint's cap at this worker without the slots that the other lanes have taken; each lane always keeps a thirty-second. */
   #capOf(endpointId: string, lane: string): number {
     const cap = Math.max(1, Math.floor(inFlightPerEndpointMax / this.#workers()));
     const reserved = Math.min(Math.ceil(cap / 32), Math.floor(cap / this.#lanes.size));

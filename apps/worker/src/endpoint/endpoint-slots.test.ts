@@ -42,7 +42,7 @@ describe('the slots of an endpoint', () => {
     expect(await late).toBe(true);
   });
 
-  it('are refused at once after a delivery has waited in vain, until half of them are free', async () => {
+  it('are refused at once after a delivery was refused after its wait, until half of them are free', async () => {
     const slots = createSlots();
     await takenAtOnce(slots, 'a', 5);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -70,7 +70,7 @@ describe('the slots of an endpoint', () => {
     expect(await takenAtOnce(slots, 'answers', 4)).toBe(4);
   });
 
-  it('are waited for longer than a second while the endpoint gets through its line', async () => {
+  it('are waited for longer than a second while the endpoint works through its line', async () => {
     const slots = createSlots({ perEndpoint: 100, total: 1_000 });
     const outcomes: boolean[] = [];
     for (let count = 0; count < 500; count += 1) {
@@ -100,7 +100,7 @@ describe('the slots of an endpoint', () => {
     expect(outcomes.slice(0, 500 - refused).every(Boolean)).toBe(true);
   });
 
-  it('are refused to all that wait when the worker stops', async () => {
+  it('are refused to every waiting delivery when the worker stops', async () => {
     const slots = createSlots();
     await takenAtOnce(slots, 'a', 4);
     const waiting = slots.take('a');

@@ -19,21 +19,21 @@ type Endpoint = {
   admitted: number;
   /** About how many the line admits in `waitMs`. */
   pace: number;
-  /** A delivery has waited in vain: until half of the endpoint's slots are free, others are refused at once. */
+  /** A delivery was refused after its wait: until half of the endpoint's slots are free, others are refused at once. */
   isCongested: boolean;
 };
 
-/** Every endpoint may take this many, however few are left. */
+/** Every endpoint may take this many, even when fewer are free. */
 const leastSlots = 4;
 const reviewsPerWait = 4;
-/** A delivery waits on, however long it has waited, when it is expected to get a slot within so many times `waitMs`. */
+/** A delivery that has waited long enough keeps its place if it is expected to get a slot within this many times `waitMs`. */
 const patience = 2;
 
 /**
- * Bounds what each endpoint has in flight in one lane, so that an endpoint that answers slowly does not fill the lane. An
- * endpoint may take half of the free slots at most, so that many slow ones still leave some. A delivery past that waits for
+ * Bounds the deliveries of each endpoint in flight in one lane, so that a slow endpoint does not fill the lane. An endpoint
+ * may take half of the free slots at most, so that many slow endpoints still leave some. A further delivery waits for
  * `waitMs`, because most bursts are short. Then it is refused, unless the line moves: a worker that has just started takes
- * thousands of deliveries at once, and an endpoint that answers gets through them in seconds.
+ * thousands of deliveries at once, and an endpoint that answers works through them in seconds.
  */
 export class EndpointSlots {
   readonly #options: EndpointSlotsOptions;
@@ -86,7 +86,7 @@ export class EndpointSlots {
     this.#forgetIfUnused(endpointId, endpoint);
   }
 
-  /** Refuses all that wait, and all that would have to wait from now on. */
+  /** Refuses the deliveries that wait, and from now on those that would have to wait. */
   stop(): void {
     this.#isStopped = true;
     for (const endpoint of this.#endpoints.values()) {

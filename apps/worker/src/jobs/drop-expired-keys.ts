@@ -3,7 +3,7 @@ import { dropExpiredKeys as drop } from '@hqrelay/db/queries/idempotency-keys';
 
 const batch = 5_000;
 
-/** Forgets ids that were claimed in Postgres and whose window is over. Returns how many. */
+/** Deletes idempotency keys in Postgres whose window is over. Returns how many. */
 export async function dropExpiredKeys(deps: { postgres: Postgres }): Promise<number> {
   let total = 0;
   while (deps.postgres.health.isUp) {

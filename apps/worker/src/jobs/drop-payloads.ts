@@ -3,7 +3,7 @@ import { dropPayloads } from '@hqrelay/db/queries/drop-payloads';
 
 export type DropPayloadsDeps = {
   postgres: Postgres;
-  /** Undefined keeps payloads for ever. */
+  /** Undefined: payloads are never deleted. */
   payloadRetentionDays: number | undefined;
   now: () => number;
 };

@@ -17,17 +17,17 @@ const queues = [
 const largeQueues = workQueues.map(largeQueueOf);
 const holdReasons = ['delay', 'paused', 'disabled', 'order', 'breaker'] as const;
 
-/** Gauges of what waits, read from the stores: the same from every worker. */
+/** Gauges of the backlog in the stores: every worker reports the same values. */
 export function createBacklogGauges(registry: Registry) {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
   return {
     queueDepth: gauge('hqrelay_queue_depth', 'Messages ready in a queue', ['queue']),
     held: gauge('hqrelay_held_deliveries', 'Deliveries that wait in Postgres', ['reason']),
-    outboxDepth: gauge('hqrelay_outbox_depth', 'Messages that wait for the broker to come back'),
+    outboxDepth: gauge('hqrelay_outbox_depth', 'Messages that wait in Postgres for the broker'),
     deadLetters: gauge(
       'hqrelay_dead_letters',
-      'Deliveries that are dead and were not replayed, and what their queue still has',
+      'Dead letters that were not replayed, in the table and in the queue',
     ),
   };
 }
@@ -47,7 +47,7 @@ export async function measureBacklog({ postgres, connection, gauges }: MeasureBa
   const held = await countHeld(postgres.pool);
   for (const reason of holdReasons) gauges.held.set({ reason }, held.get(reason) ?? 0);
   gauges.outboxDepth.set(await countOutbox(postgres.pool));
-  // On their way from the queue to the table they must not seem to be fewer: without the one, the last count of both stands.
+  // Dead letters move from the queue to the table: while one count is missing, the gauge keeps the last sum.
   if (!depths) return;
   gauges.deadLetters.set((depths.get(deadLetterQueue) ?? 0) + (await countOpenDeadLetters(postgres.pool)));
 }

@@ -14,16 +14,15 @@ export type ReleaseHeldDeps = {
 
 const batch = 200;
 const batchesMax = 10;
-/** Of one endpoint at once: 2,000 a second, twice a second. */
+/** Deliveries of one endpoint in one run. */
 const perEndpointMax = 1_000;
-/** What was let go needs time to arrive before there is known to be room for more. */
+/** Released deliveries need this long to reach the endpoint, before its room can be read again. */
 const roomEveryMs = 400;
-/** A delivery that is to try an endpoint may have to stand in a queue. */
+/** A delivery that probes an endpoint may wait in a queue first. */
 const probeEveryMs = 5_000;
 
 /**
- * Gives deliveries that wait for nothing any more back to the broker: whose time has come, whose endpoint is enabled and no
- * longer paused, or whose endpoint has room for them again. Returns how many.
+ * Publishes held deliveries that are due, or whose endpoint is enabled, not paused and has room for them. Returns how many.
  */
 export async function releaseHeld(deps: ReleaseHeldDeps): Promise<number> {
   const isOpen = () => deps.postgres.health.isUp && deps.publisher.mayPublishTo('hqrelay.retries');
@@ -57,7 +56,7 @@ export async function releaseHeld(deps: ReleaseHeldDeps): Promise<number> {
   return total;
 }
 
-/** First attempts that were held go with the retries: new webhooks go ahead of them. */
+/** First attempts that were held join the retries, so that new webhooks go first. */
 const laneOf = (queue: string): WorkQueue => (queue === 'hqrelay.replays' ? queue : 'hqrelay.retries');
 
 const lanesOfReleased = (['hqrelay.retries', 'hqrelay.replays'] as const).flatMap((queue) => [

@@ -6,11 +6,11 @@ import type { Logger } from '@hqrelay/runtime/logger';
 
 export type RunReplayJobsDeps = { postgres: Postgres; logger: Pick<Logger, 'warn'>; now: () => number };
 
-/** Batches of one job in one run: a job that looks at many webhooks and replays few leaves its turn to the next. */
+/** Batches of one job in one run, so that a job that looks at many webhooks and replays few does not delay the others. */
 const batchesMax = 20;
 
 /**
- * Continues every running replay job until all that is due soon is replayed. Several workers run the batches of a job in turn.
+ * Continues every running replay job until every replay that is due soon is made. Several workers run the batches of a job in turn.
  * Returns how many deliveries were replayed.
  */
 export async function runReplayJobs(deps: RunReplayJobsDeps, stopping?: AbortSignal): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Logger } from '@hqrelay/runtime/logger';
 
 export type JobRun = {
-  /** How many things it did. */
+  /** How many items it handled. */
   count: number;
   tookMs: number;
 };
@@ -10,11 +10,11 @@ export type JobRun = {
 export type Job = {
   /** How long after the end of a run the next one begins. */
   everyMs: number | ((last: JobRun) => number);
-  /** The event that is logged, with the count, after a run that did something. */
+  /** The event that is logged with the count, unless the count is 0. */
   event?: string;
   /**
-   * Returns how many things it did, where that can be counted. `stopping` is aborted when the worker stops: a long run then ends soon and leaves the
-   * rest to other workers.
+   * Returns how many items it handled, where they can be counted. `stopping` is aborted when the worker stops: a long run then
+   * ends soon and leaves the rest to other workers.
    */
   run: (stopping: AbortSignal) => Promise<number> | Promise<void>;
 };

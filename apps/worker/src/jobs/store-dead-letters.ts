@@ -19,13 +19,13 @@ type Stored = Extract<Fate, { kind: 'stored' }>;
 type PutBack = Extract<Fate, { kind: 'put_back' }>;
 
 const limits = { messagesMax: 200, bytesMax: 4 << 20 };
-/** A message that Postgres refuses goes back to the queue, and each time counts against its delivery limit there. */
+/** A message that Postgres refuses is requeued, and each time counts against the queue's delivery limit. */
 const restMs = 60_000;
 
 /**
  * Empties `hqrelay.dead-letter` into `dead_letters`, a batch in one statement, and puts a message back that reached the
- * delivery limit for the first time. A message is acknowledged after the commit: a crash between writes it again, which
- * changes nothing. A message that Postgres refuses is logged, stays in the queue, and stops no other. Each run returns how
+ * delivery limit for the first time. A message is acknowledged after the commit, so after a crash it is written again, which
+ * changes nothing. A message that Postgres refuses is logged, stays in the queue, and delays no other. Each run returns how
  * many messages it took.
  */
 export function createStoreDeadLetters(
@@ -53,7 +53,7 @@ export function createStoreDeadLetters(
   };
 }
 
-/** Halves what Postgres refuses until one message stands alone, and returns those. Throws when it is not the rows' fault. */
+/** Bisects a batch that Postgres refuses and returns the refused messages. Throws when the rows are not at fault. */
 async function store(deps: StoreDeadLettersDeps, fates: readonly Stored[]): Promise<ReadonlySet<Fate>> {
   if (fates.length === 0) return new Set();
   const letters = fates.flatMap((fate) => fate.letters);

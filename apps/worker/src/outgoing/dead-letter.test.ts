@@ -26,14 +26,14 @@ const parked = (kind: Parked['kind'], content: Buffer) =>
 
 const ids = { projectId, webhookLogId: id };
 
-describe('what was parked', () => {
-  it('is the dead letter of its delivery, without the bytes that its webhook has', () => {
+describe('a parked message', () => {
+  it('is a dead letter of its delivery, without the bytes that are in the payload of its webhook', () => {
     const fate = fateOf(parked('delivery', messageWith({ delivery: delivery('retry', 6) })));
     const letter = { id: deliveryId(id, first), kind: 'delivery', reason: 'the reason', ...ids };
     expect(fate).toEqual({ kind: 'stored', letters: [{ ...letter, endpointId: first, content: null }] });
   });
 
-  it('before it was fanned out is a dead letter of each delivery that it owes', () => {
+  it('that was not fanned out is a dead letter of each delivery that it owes', () => {
     const fate = fateOf(parked('message', messageWith()));
     expect(fate).toMatchObject({
       letters: [
@@ -43,7 +43,7 @@ describe('what was parked', () => {
     });
   });
 
-  it('and cannot be read keeps its bytes, under an id that they give it', () => {
+  it('that cannot be read keeps its bytes, under an id derived from them', () => {
     const bytes = Buffer.from('poison');
     const letter = { kind: 'message', reason: 'the reason', id: idOfBytes(bytes), content: bytes };
     expect(fateOf(parked('message', bytes))).toMatchObject({ letters: [{ ...letter, webhookLogId: null }] });
@@ -60,7 +60,7 @@ describe('what was parked', () => {
   });
 });
 
-describe('what the broker gave up on', () => {
+describe('a message that the broker moved at its delivery limit', () => {
   it.each([
     ['a webhook', undefined, 'hqrelay.webhooks'],
     ['a first attempt', delivery('live'), 'hqrelay.webhooks'],
@@ -80,7 +80,7 @@ describe('what the broker gave up on', () => {
     expect(fate.message.body.equals(body)).toBe(true);
   });
 
-  it('a second time is dead, for every delivery that it owes', () => {
+  it('that was put back before is a dead letter of every delivery that it owes', () => {
     const fate = fateOf(messageWith({ putBack: true }));
     const reason = expect.stringContaining('twice');
     expect(fate).toMatchObject({
@@ -91,13 +91,13 @@ describe('what the broker gave up on', () => {
     });
   });
 
-  it('and cannot be read says why', () => {
+  it('that cannot be read has the reason', () => {
     const bytes = Buffer.from('deadbeef');
     const letter = { kind: 'message', reason: 'shorter than its envelope', content: bytes };
     expect(fateOf(bytes)).toMatchObject({ letters: [letter] });
   });
 
-  it('and owes nothing is kept as it is', () => {
+  it('that owes nothing keeps its bytes', () => {
     const content = messageWith({ endpointIds: [], putBack: true });
     expect(fateOf(content)).toMatchObject({ letters: [{ kind: 'message', webhookLogId: id, content }] });
   });

@@ -10,11 +10,11 @@ import { workQueueOf } from './outgoing.ts';
 export type Fate =
   { kind: 'stored'; letters: NewDeadLetter[] } | { kind: 'put_back'; queue: WorkQueue; message: Message };
 
-const givenBackTwice = 'given back 20 times by workers, twice: over the delivery limit';
+const givenBackTwice = 'requeued 20 times by workers, twice: over the delivery limit';
 
 /**
- * What was parked is stored. What the broker itself moved here, at its delivery limit, may be as innocent as its bytes are
- * readable (crashes and deploys count against all that a worker held), and is put back once.
+ * A parked message is stored. A message that the broker moved here at its delivery limit is put back once if it is readable:
+ * crashes and deploys count against every message that a worker held.
  */
 export function fateOf(content: Buffer): Fate {
   const parked = decodeParked(content);
@@ -30,7 +30,7 @@ export function fateOf(content: Buffer): Fate {
   }
   const { kind, reason } = parked.why;
   if (kind === 'audit_row') return stored([auditRowLetter(reason, parked.content)]);
-  // A message that could not be worked on may be readable: its deliveries are then as dead as others, and can be replayed.
+  // A parked message that is readable becomes dead letters of its deliveries, which can be replayed.
   const decoded = decodeMessage(parked.content);
   return stored(
     decoded.kind === 'message'
@@ -70,13 +70,13 @@ function auditRowLetter(reason: string, content: Buffer): NewDeadLetter {
     row.kind === 'webhook'
       ? { projectId: row.log.projectId, webhookLogId: row.log.id, endpointId: null }
       : row.attempt;
-  // An id that is none may be why Postgres refused it.
-  const sane = (id: string | null) => (id !== null && isUuid(id) ? id : null);
+  // Postgres may have refused the row for an id that is no UUID.
+  const uuidOrNull = (id: string | null) => (id !== null && isUuid(id) ? id : null);
   return {
     ...letter,
-    projectId: sane(ids.projectId),
-    webhookLogId: sane(ids.webhookLogId),
-    endpointId: sane(ids.endpointId),
+    projectId: uuidOrNull(ids.projectId),
+    webhookLogId: uuidOrNull(ids.webhookLogId),
+    endpointId: uuidOrNull(ids.endpointId),
   };
 }
 

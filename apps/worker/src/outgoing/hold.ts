@@ -13,7 +13,7 @@ const holdTimeoutMs = 2_000;
 /** A delivery that cannot be held is published every five minutes instead. */
 const withoutPostgresMs = 300_000;
 
-/** Commits deliveries that are held at the same time in one batch: those of a paused endpoint come by the thousand. */
+/** Commits held deliveries in batches: a paused endpoint may have thousands at once. */
 export function createStoreHeld(postgres: Postgres, now: () => number): StoreHeld {
   const batcher = new Batcher<HeldDelivery, boolean>({
     itemsMax: 200,

@@ -18,7 +18,7 @@ export type OutgoingDeps = { publisher: Publisher; postgres: Postgres };
  */
 const outgoingBytes = new ByteSemaphore(16 << 20);
 const outboxTimeoutMs = 2_000;
-/** Recording the attempt takes some of the delay: a rung may be longer than the rest of the delay by this. */
+/** Recording the attempt uses up some of the delay: a rung may be longer than the remaining delay by this. */
 const rungSlackMs = 200;
 
 export function workQueueOf(lane: DeliveryFields['lane']): WorkQueue {

@@ -4,8 +4,8 @@ const everyMs = 2_000;
 const triesMax = 150;
 
 /**
- * Tries again while no store takes something, for five minutes. Its message stays unacknowledged meanwhile: a requeue would
- * bring it back at once, and each requeue counts towards the delivery limit.
+ * Tries again for five minutes while no store takes an item. Its message stays unacknowledged meanwhile: the broker would
+ * redeliver a requeued message at once, and each requeue counts towards the delivery limit.
  */
 export async function retryUntilStored(store: () => Promise<boolean>): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {

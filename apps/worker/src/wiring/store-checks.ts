@@ -6,6 +6,7 @@ import { diskWarning } from '@hqrelay/queue/connection/disk-warning';
 import { StoreChecks } from '@hqrelay/runtime/store-checks';
 import { Gauge } from 'prom-client';
 import type { WorkerConfig } from '../config.ts';
+import type { Part } from './part.ts';
 import type { Stores } from './stores.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
@@ -46,4 +47,8 @@ export function createStoreChecks(
     logger,
     refuse,
   });
+}
+
+export function storeChecksPart(storeChecks: StoreChecks): Part {
+  return { name: 'store checks', start: () => storeChecks.start(), stop: () => storeChecks.stop() };
 }

@@ -1,0 +1,110 @@
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dispatch } from '../src/delivery/dispatch.ts';
+import { startAnotherWorker } from './another-worker.ts';
+import { handle, nextAttempts, seedWebhook } from './duplicate-messages.ts';
+import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+
+let world: WorkerWorld;
+
+beforeAll(async () => {
+  world = await startWorkerWorld();
+});
+
+afterAll(() => world.close());
+
+const hourMs = 3_600_000;
+
+describe('a message that was published again', () => {
+  it('is posted where its attempt has no row', async () => {
+    const { id, endpoint, content } = await seedWebhook(world, '1h', { mayBeDuplicate: 'done_if_recorded' });
+    await world.send(content);
+    await world.waitForAttempts(id, 1);
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
+  it.each([200, 500])(
+    'is acknowledged without a follow-up where its attempt is recorded (answer %i)',
+    async (statusCode) => {
+      const { id, endpoint, content, projectId, endpointId } = await seedWebhook(world, '1h');
+      endpoint.answerWith({ statusCode });
+      await world.send(content);
+      await world.waitForAttempts(id, 1);
+      await waitFor('the next attempt', () => statusCode === 200 || nextAttempts(world, id).length === 1);
+      const published = nextAttempts(world, id).length;
+
+      const again = { id, endpointIds: [endpointId], mayBeDuplicate: 'done_if_recorded' as const };
+      expect(await handle(world, world.message(projectId, again))).toBe('ack');
+
+      expect(endpoint.requests).toHaveLength(1);
+      expect(nextAttempts(world, id)).toHaveLength(published);
+    },
+  );
+
+  it('is not posted while the other message is in flight in the same worker, and does not fork the schedule', async () => {
+    const { id, endpoint, content, projectId, endpointId } = await seedWebhook(world, '1s,1h');
+    endpoint.answerWith((_request, count) => ({ statusCode: 500, delayMs: count === 1 ? 800 : 0 }));
+    const again = { id, endpointIds: [endpointId], mayBeDuplicate: 'done_if_recorded' as const };
+    const first = handle(world, content);
+    await endpoint.waitForRequests(1);
+    expect(await handle(world, world.message(projectId, again))).toBe('ack');
+    expect(endpoint.requests).toHaveLength(1);
+    expect(nextAttempts(world, id)).toEqual([[1, 'hqrelay.delay.2s']]);
+    expect(await first).toBe('ack');
+
+    const attempts = await world.waitForAttempts(id, 2);
+    await waitFor('the third attempt to wait', () =>
+      nextAttempts(world, id).some(([attemptNum]) => attemptNum === 3),
+    );
+    await waitFor('the duplicate to end', async () => (await world.depthOf('hqrelay.delay.2s')) === 0);
+    await waitFor('all to be handled', () => world.consumers.every(({ inFlight }) => inFlight === 0));
+
+    expect(attempts.map((attempt) => attempt.attempt_num)).toEqual([1, 2]);
+    expect(endpoint.requests.map((request) => request.headers['x-hqrelay-attempt'])).toEqual(['1', '2']);
+    // The duplicate of the first attempt, and each later attempt once.
+    expect(nextAttempts(world, id).map(([attemptNum]) => attemptNum)).toEqual([1, 2, 3]);
+  });
+});
+
+describe('a retry', () => {
+  it('asks for its history although its message is not marked', async () => {
+    const { id, endpoint, attempt, content } = await seedWebhook(world, '1h,1h');
+    await world.send(content);
+    await world.waitForAttempts(id, 1);
+    expect(await handle(world, attempt({ attemptNum: 2, lane: 'retry' }))).toBe('ack');
+    expect(endpoint.requests).toHaveLength(1);
+  });
+});
+
+describe('a retry that is published again after a crash', () => {
+  it('is not posted by a second worker while the first one posts it', async () => {
+    const other = await startAnotherWorker(world);
+    try {
+      const { id, endpoint, content } = await seedWebhook(world, '1h,1h');
+      endpoint.answerWith({ statusCode: 500 });
+      await world.send(content);
+      await waitFor('the retry', () => nextAttempts(world, id).length === 1);
+      // The broker redelivers the first attempt: its worker may have crashed before it published the retry.
+      expect(await world.redeliver(content)).toBe('ack');
+      const [retry, again] = world.published.filter(({ body }) => body.includes(id)).map(({ body }) => body);
+
+      world.clock.aheadMs = 2 * hourMs;
+      endpoint.answerWith({ statusCode: 500, delayMs: 150 });
+      const answers = await Promise.all([
+        dispatch(world.deps, { content: retry!, redelivered: false, entrance: world.entrance }),
+        dispatch(other.deps, {
+          content: again!,
+          redelivered: false,
+          entrance: other.gate.entrance('hqrelay.retries'),
+        }),
+      ]);
+
+      expect(answers).toEqual(['ack', 'ack']);
+      expect(endpoint.requests.map(({ headers }) => headers['x-hqrelay-attempt'])).toEqual(['1', '2']);
+      expect(await world.attemptsOf(id)).toHaveLength(2);
+    } finally {
+      world.clock.aheadMs = 0;
+      await other.close();
+    }
+  });
+});
