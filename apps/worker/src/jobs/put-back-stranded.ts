@@ -1,7 +1,7 @@
 import type { Postgres } from '@hqrelay/db/postgres';
 import type { RecordedWebhook } from '@hqrelay/db/queries/replays';
 import { putBackStranded } from '@hqrelay/db/queries/stranded-webhooks';
-import type { BrokerConnection } from '@hqrelay/queue/connection';
+import type { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { encodeMessage } from '@hqrelay/queue/messages';
 import { auditQueue, sizedWorkQueues, workExchange } from '@hqrelay/queue/topology';
 import type { Logger } from '@hqrelay/runtime/logger';
