@@ -10,7 +10,7 @@ let receiver: Receiver;
 beforeAll(async () => {
   world = await createWorld(inject('run'));
   const logger = createLogger({ name: 'receiver', level: 'silent' });
-  // The tests listen on any free port: that the variable is set is what counts.
+  // The variable only has to be set: the test listens on any free port.
   const config = readConfig({ ...world.env, LOG_LEVEL: 'silent', RECEIVER_ADMIN_PORT: '9' });
   receiver = createReceiver(config, { logger, isDraining: () => false, refuse: failTest });
 });
@@ -27,7 +27,7 @@ it('metrics and readiness answer on the admin port alone, and liveness on both',
     Promise.all(ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}${path}`)).status));
   expect(await statusCodes('/health')).toEqual([200, 200]);
   expect(await statusCodes('/metrics')).toEqual([404, 200]);
-  // Not connected to any store.
+  // The receiver is not connected to any store.
   expect(await statusCodes('/health/ready')).toEqual([404, 503]);
 });
 

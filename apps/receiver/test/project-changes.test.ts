@@ -29,7 +29,7 @@ describe('within a second of its announcement, a receiver that knows the project
     await expectWithinASecond(project, 401);
   });
 
-  it('takes a rotated secret, and the old one until its overlap ends', async () => {
+  it('accepts a rotated secret, and the old one until its overlap ends', async () => {
     const project = await knownProject();
     const rotated = { ...project, secret: newSigningSecret() };
     await rotateProjectSecret(world.sql, {
@@ -46,7 +46,7 @@ describe('within a second of its announcement, a receiver that knows the project
     expect((await postWebhook(world.url, rotated)).statusCode).toBe(202);
   });
 
-  it('refuses a disabled project, and takes it again when it is enabled', async () => {
+  it('refuses a disabled project, and accepts it again when it is enabled', async () => {
     const project = await knownProject();
     await world.sql.query('update projects set enabled = false where id = $1', [project.id]);
     await expectWithinASecond(project, 401);
@@ -67,7 +67,7 @@ describe('within a second of its announcement, a receiver that knows the project
     expect(performance.now() - announcedAt).toBeLessThan(1_000);
   });
 
-  it('knows a project that did not exist before', async () => {
+  it('finds a project that did not exist before', async () => {
     const project: SeededProject = { id: newId(), secret: newSigningSecret(), requireTimestamp: false };
     expect((await postWebhook(world.url, project)).statusCode).toBe(401);
     await insertProject(world.sql, {

@@ -6,7 +6,7 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
-describe('fifty requests with the same webhook at once', () => {
+describe('fifty requests at once', () => {
   let world: World;
   let receivers: AppProcess[];
   let worker: AppProcess;
@@ -32,9 +32,9 @@ describe('fifty requests with the same webhook at once', () => {
   });
 
   it.each([
-    ['to one receiver', 1],
-    ['to two receivers', 2],
-  ])('%s are one queued row, forty-nine duplicates and one delivery', async (_name, count) => {
+    ['for one webhook, to one receiver', 1],
+    ['for one webhook, to two receivers', 2],
+  ])('%s, are one queued row, forty-nine duplicates and one delivery', async (_name, count) => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
     const answers = await Promise.all(
@@ -55,7 +55,7 @@ describe('fifty requests with the same webhook at once', () => {
     await expectOneDelivery(project);
   });
 
-  it('without an id are one webhook by their body', async () => {
+  it('with the same body and no id are one webhook', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
     const answers = await Promise.all(
@@ -66,7 +66,7 @@ describe('fifty requests with the same webhook at once', () => {
     await expectOneDelivery(project);
   });
 
-  it('under fifty ids are one webhook in a project whose same body is a duplicate', async () => {
+  it('with the same body and fifty ids are one webhook in a project with same_body duplicate', async () => {
     const project = await seedProject(world, { sameBody: 'duplicate' });
     await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
     const answers = await Promise.all(
@@ -85,7 +85,7 @@ describe('fifty requests with the same webhook at once', () => {
     await expectOneDelivery(project);
   });
 
-  it('of which half have another body are one webhook and conflicts', async () => {
+  it('with one id, of which half have another body, are one webhook and conflicts', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
     const answers = await Promise.all(
@@ -116,7 +116,7 @@ describe('fifty requests with the same webhook at once', () => {
     });
   }
 
-  /** One later webhook that has arrived shows that nothing of the earlier is on its way. */
+  /** Once a later webhook has arrived, no message of the earlier ones is on its way. */
   async function expectOneDelivery(project: SeededProject) {
     const requestsOf = () => endpoint.requests.filter((request) => request.path.endsWith(project.id));
     await waitFor('a delivery', () => requestsOf().length > 0);

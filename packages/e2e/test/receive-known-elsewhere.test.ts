@@ -60,8 +60,8 @@ async function forgetInRedis(): Promise<void> {
 
 const post = () => postWebhook(receiver.url, project, { webhookId: 'evt_1', body });
 
-describe('an id that Redis does not know, and another receiver has claimed in Postgres', () => {
-  it('is answered when that one is done, with its outcome', async () => {
+describe('an id that Redis does not know and another receiver has reserved in Postgres', () => {
+  it('is answered with the outcome of the other request once that is known', async () => {
     const id = await claim('reserved');
     const waiting = post();
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -73,14 +73,14 @@ describe('an id that Redis does not know, and another receiver has claimed in Po
     expect((await post()).text).toBe(answer.text);
   });
 
-  it('is not answered 202 as long as that one is not done', async () => {
+  it('is not answered 202 while the other request is in progress', async () => {
     await claim('reserved');
     const answer = await post();
     expect(answer.statusCode).toBe(503);
     expect(answer.body.error?.code).toBe('webhook.undecided');
   });
 
-  it('is taken over with its id when that one could make it durable nowhere', async () => {
+  it('is taken over under its id when the other request could not make it durable', async () => {
     const id = await claim('retryable');
     const answer = await post();
     expect(answer.statusCode).toBe(202);
@@ -88,7 +88,7 @@ describe('an id that Redis does not know, and another receiver has claimed in Po
     expect(answer.headers.has('idempotent-replayed')).toBe(false);
   });
 
-  it('is another webhook’s when that one had other bytes and was not accepted', async () => {
+  it('is free for another webhook when the other request had other bytes and was not accepted', async () => {
     const id = await claim('retryable', '{"other":"bytes"}');
     const answer = await post();
     expect(answer.statusCode).toBe(202);
@@ -96,7 +96,7 @@ describe('an id that Redis does not know, and another receiver has claimed in Po
   });
 });
 
-it('a webhook that is taken over owes the endpoints it owed at first', async () => {
+it('a webhook that is taken over owes the endpoints that it owed at first', async () => {
   const first = await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/first' });
   const { id } = (await post()).body;
   await forgetInRedis();
@@ -123,7 +123,7 @@ it('a webhook that is taken over owes the endpoints it owed at first', async () 
 it('a receiver that started while Postgres was down knows the ids that were reserved without Redis', async () => {
   const { id } = (await post()).body;
   await claim('seen');
-  // A Redis that has known the project from its first day, and was not told of this webhook.
+  // A Redis that has known the project from its first day, and does not know this webhook.
   await forgetInRedis();
   await redis.set(`hqrelay:epoch:{${project.id}}`, '0');
   await postgres.stop();

@@ -64,7 +64,7 @@ it(
     await server.kill();
     await waitFor('the loss', async () => (await redisState()) === 'down');
     await server.start();
-    // Marks of the loss end when every receiver has reported what it served without Redis, after 15 s.
+    // Redis is in doubt until every receiver has reported the projects that it served without Redis, for 15 s.
     await new Promise((resolve) => setTimeout(resolve, 16_000));
     await waitFor('Redis', async () => (await redisState()) === 'up');
     expect(await acceptedKeys()).toBe(1);

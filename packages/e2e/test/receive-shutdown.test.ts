@@ -53,13 +53,13 @@ describe('SIGTERM under load', () => {
       return books.rows.length === 1 && books;
     });
     expect(rows).toEqual([{ state: 'delivered', count: accepted.length }]);
-    // A drained worker gives back what it has not begun, and records what it has ended.
+    // A drained worker requeues the messages that it has not begun, and records the attempts that it has made.
     expect(endpoint.requests).toHaveLength(accepted.length);
     expect(await second.end('SIGTERM')).toBe(0);
   });
 });
 
-/** Posts over connections that are kept, until the receiver does not listen any more. */
+/** Posts over keep-alive connections until the receiver stops listening. */
 function startLoad(receiver: AppProcess, project: SeededProject) {
   const agent = new Agent({ keepAlive: true, maxSockets: 20 });
   const accepted: string[] = [];

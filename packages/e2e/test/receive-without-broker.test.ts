@@ -135,27 +135,31 @@ describe('while RabbitMQ and Postgres are down', () => {
     },
   );
 
-  it('a project that no store can look up is answered 503, not 4xx', { timeout: 90_000 }, async () => {
-    const unheardOf = await seedProject(world);
-    await Promise.all([broker.kill(), postgres.stop()]);
-    await waitFor(
-      'the receiver to notice',
-      async () => (await fetch(`${receiver.url}/health/ready`)).status === 503,
-    );
-    const answer = await postWebhook(receiver.url, unheardOf, { webhookId: 'evt_1' });
-    expect(answer.statusCode).toBe(503);
-    expect(answer.body.error?.code).toBe('project.unavailable');
-    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
-    await Promise.all([broker.start(), postgres.start()]);
-    await waitFor(
-      'it to be accepted',
-      async () => (await postWebhook(receiver.url, unheardOf, { webhookId: 'evt_1' })).statusCode === 202,
-      { timeoutMs: 30_000 },
-    );
-  });
+  it(
+    'a webhook of a project that no store can look up is answered 503, not 4xx',
+    { timeout: 90_000 },
+    async () => {
+      const unheardOf = await seedProject(world);
+      await Promise.all([broker.kill(), postgres.stop()]);
+      await waitFor(
+        'the receiver to notice',
+        async () => (await fetch(`${receiver.url}/health/ready`)).status === 503,
+      );
+      const answer = await postWebhook(receiver.url, unheardOf, { webhookId: 'evt_1' });
+      expect(answer.statusCode).toBe(503);
+      expect(answer.body.error?.code).toBe('project.unavailable');
+      expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
+      await Promise.all([broker.start(), postgres.start()]);
+      await waitFor(
+        'it to be accepted',
+        async () => (await postWebhook(receiver.url, unheardOf, { webhookId: 'evt_1' })).statusCode === 202,
+        { timeoutMs: 30_000 },
+      );
+    },
+  );
 });
 
-/** No answer takes longer than 2.5 s: senders give up at 3. */
+/** No answer takes longer than 2.5 s: senders give up after 3 s. */
 async function postInTime(webhookId: string) {
   const startedAt = performance.now();
   const answer = await postWebhook(receiver.url, project, { webhookId, body: `{"of":"${webhookId}"}` });
@@ -184,7 +188,7 @@ async function countOf(status: string): Promise<number> {
   return rows.length;
 }
 
-/** All that was accepted has one row, and has arrived. */
+/** Every accepted webhook has one row and has arrived. */
 async function expectEachDelivered(count: number, howOften: 'once' | 'at least once'): Promise<void> {
   const { rows } = await waitFor(
     'every webhook to be delivered and recorded',

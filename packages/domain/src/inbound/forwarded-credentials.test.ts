@@ -15,13 +15,13 @@ describe('a credential header with a secret of the project', () => {
     ['Authorization', 'Bearer n3w-s3cret'],
     ['authorization', 'Token token="o1d-s3cret"'],
     ['X-Api-Key', 'key=n3w-s3cret'],
-  ])('is put together again: %s: %s', (name, value) => {
+  ])('is rebuilt from its place: %s: %s', (name, value) => {
     const places = findCredentials(['Host', 'x', name, value], secrets);
     expect(places).toHaveLength(1);
     expect(restoreCredentials(places, secrets)).toEqual([[name, value]]);
   });
 
-  it('leaves no part of the secret in what is kept of it', () => {
+  it('leaves no part of the secret in the stored place', () => {
     const raw = ['X-Api-Key', 'n3w-s3cret', 'Authorization', 'Bearer o1d-s3cret', 'verif-hash', 'o1d-s3cret'];
     expect(findCredentials(raw, secrets)).toEqual([
       { name: 'X-Api-Key', secretId: 'new', before: '', after: '' },
@@ -31,7 +31,7 @@ describe('a credential header with a secret of the project', () => {
     expect(keepHeaders(raw)).toEqual([]);
   });
 
-  it('may have it as user and password', () => {
+  it('may contain the secret as user and password in base64', () => {
     const account = [{ id: 'account', key: 'user:pässword' }];
     const places = findCredentials(['Authorization', basic('user:pässword')], account);
     expect(JSON.stringify(places)).not.toMatch(/user|dXNlc/);
@@ -39,14 +39,14 @@ describe('a credential header with a secret of the project', () => {
     expect(findCredentials(['Authorization', basic('user:n3w-s3cret')], secrets)).toEqual([]);
   });
 
-  it('may have it in other letters than ASCII', () => {
+  it('may contain a secret that is not ASCII', () => {
     const key = 'gehëim₹';
     const wire = Buffer.from(key).toString('latin1');
     const places = findCredentials(['X-Token', wire], [{ id: 'a', key }]);
     expect(restoreCredentials(places, [{ id: 'a', key }])).toEqual([['X-Token', wire]]);
   });
 
-  it('is put back with the newest secret when its own has been rotated out', () => {
+  it('is rebuilt with the newest secret when its own has been rotated out', () => {
     const places = findCredentials(['Authorization', 'Bearer o1d-s3cret'], secrets);
     expect(restoreCredentials(places, secrets.slice(0, 1))).toEqual([['Authorization', 'Bearer n3w-s3cret']]);
     expect(restoreCredentials(places, [])).toEqual([]);
@@ -58,7 +58,7 @@ describe('a header of any name with a secret of the project', () => {
     ['X-Our-Own', 'o1d-s3cret'],
     ['X-Our-Own', 'Bearer n3w-s3cret'],
     ['X-Our-Own', 'Token token="o1d-s3cret"'],
-  ])('is a credential: %s: %s is taken off and can be put back', (name, value) => {
+  ])('is a credential that is removed and rebuilt: %s: %s', (name, value) => {
     expect(keepHeaders([name, value, 'X-Kept', '1'], secrets)).toEqual([['X-Kept', '1']]);
     const places = findCredentials([name, value, 'X-Kept', '1'], secrets);
     expect(restoreCredentials(places, secrets)).toEqual([[name, value]]);
@@ -68,19 +68,19 @@ describe('a header of any name with a secret of the project', () => {
     ['has other text around it', 'id=7;secret is o1d-s3cret!'],
     ['has it in base64 beside a user', basic('user:n3w-s3cret')],
     ['has it percent-encoded', 'https://x.example/?t=p%26ss%20word'],
-  ])('is a credential that stays off when it %s', (_, value) => {
+  ])('is a credential that is removed and not rebuilt when it %s', (_, value) => {
     const all = [...secrets, { id: 'account', key: 'user:n3w-s3cret' }, { id: 'odd', key: 'p&ss word' }];
     expect(keepHeaders(['X-Our-Own', value], all)).toEqual([]);
   });
 
-  it('is none when the secret is so short that it may be a word', () => {
+  it('is no credential when the secret is so short that it may be a word', () => {
     const short = [{ id: 'a', key: 'json' }];
     expect(keepHeaders(['Content-Type', 'application/json'], short)).toHaveLength(1);
     expect(keepHeaders(['X-Our-Own', 'json'], short)).toEqual([]);
   });
 });
 
-describe('a credential that stays off', () => {
+describe('a credential that is not rebuilt', () => {
   it.each([
     ['is no secret of the project', ['Authorization', 'Bearer something-else']],
     [
@@ -88,18 +88,18 @@ describe('a credential that stays off', () => {
       ['Cookie', 'session=0123456789; token=n3w-s3cret', 'X-Token', 'n3w-s3cret,other'],
     ],
     ['is longer than the secret', ['X-Token', 'n3w-s3cret-and-more', 'X-Api-Key', 'more-n3w-s3cret']],
-    ['was meant for us alone', ['Connection', 'close, X-Token', 'X-Token', 'n3w-s3cret']],
-    ['was meant for a proxy', ['Proxy-Authorization', 'Bearer n3w-s3cret']],
+    ['is named by Connection', ['Connection', 'close, X-Token', 'X-Token', 'n3w-s3cret']],
+    ['is for a proxy', ['Proxy-Authorization', 'Bearer n3w-s3cret']],
   ])('%s', (_, rawHeaders) => {
     expect(findCredentials(rawHeaders, secrets)).toEqual([]);
   });
 
-  it('is one of too many', () => {
+  it('is one beyond the first eight', () => {
     const raw = [...credentialHeaders].flatMap((name) => [name, 'n3w-s3cret']);
     expect(findCredentials(raw, secrets)).toHaveLength(8);
   });
 
-  it('is not taken apart by a secret of one letter', () => {
+  it('is one that contains a secret of one letter', () => {
     const short = [{ id: 'short', key: 'e' }];
     expect(findCredentials(['Authorization', 'Bearer eyJhbGciOi', 'X-Token', 'aeb'], short)).toEqual([]);
   });

@@ -44,7 +44,7 @@ describe('keepHeaders', () => {
     expect(keepHeaders([name, 'x', 'X-Kept', '1'])).toEqual([['X-Kept', '1']]);
   });
 
-  it('drops what any Connection header names, before it or after it', () => {
+  it('drops every header that a Connection header names, before it or after it', () => {
     const rawHeaders = [
       'X-Hop',
       '1',
@@ -86,11 +86,11 @@ describe('keepHeaders', () => {
     'X-Forwarded-For',
     'Content-Encoding',
     'traceparent',
-  ])('keeps %s, which signs or describes', (name) => {
+  ])('keeps %s, which is a signature or metadata', (name) => {
     expect(keepHeaders([name, 'x'])).toEqual([[name, 'x']]);
   });
 
-  it('keeps values as they are, whatever their bytes', () => {
+  it('keeps the exact bytes of values', () => {
     expect(keepHeaders(['X-Raw', '\xff\xfe', '__proto__', 'x', 'constructor', 'y'])).toEqual([
       ['X-Raw', '\xff\xfe'],
       ['__proto__', 'x'],
@@ -98,12 +98,12 @@ describe('keepHeaders', () => {
     ]);
   });
 
-  it('makes nothing of nothing, and of a name without a value', () => {
+  it('returns nothing for no headers, and for a name without a value', () => {
     expect(keepHeaders([])).toEqual([]);
     expect(keepHeaders(['X-Kept', '1', 'X-Torn'])).toEqual([['X-Kept', '1']]);
   });
 
-  it('copes with very many headers', () => {
+  it('handles thousands of headers', () => {
     const rawHeaders = Array.from({ length: 20_000 }, (_, i) => `x-${i}`);
     rawHeaders.push('Connection', Array.from({ length: 10_000 }, (_, i) => `x-${i * 2}`).join());
     expect(keepHeaders(rawHeaders)).toEqual([]);

@@ -300,7 +300,7 @@ describe('the body', () => {
     expect(verify(genericScheme, { headers: signed(empty), body }).kind).toBe('mismatch');
   });
 
-  it('may be huge', () => {
+  it('may be megabytes long', () => {
     const huge = new Uint8Array(8 * 1024 * 1024).fill(0x61);
     expect(verify(genericScheme, { headers: signed(huge), body: huge }).kind).toBe('verified');
     const changed = Uint8Array.from(huge);
@@ -385,7 +385,7 @@ describe('a required timestamp', () => {
     expect(verifyAt(headers)).toEqual({ kind: 'mismatch' });
   });
 
-  it('that is missing reads as a wrong signature', () => {
+  it('that is missing counts as a wrong signature', () => {
     const { 'x-webhook-timestamp': _, ...headers } = signedAt('');
     expect(verifyAt(headers)).toEqual({ kind: 'mismatch' });
     expect(verifyAt(signedAt(''))).toEqual({ kind: 'mismatch' });
@@ -404,11 +404,11 @@ describe('a required timestamp', () => {
     '9'.repeat(13),
     '9'.repeat(100_000),
     '\xff',
-  ])('that is garbage reads as a wrong signature even if it is signed, case %#', (timestamp) => {
+  ])('that is malformed counts as a wrong signature even if it is signed (case %#)', (timestamp) => {
     expect(verifyAt(signedAt(timestamp))).toEqual({ kind: 'mismatch' });
   });
 
-  it('is not asked of a project that does not require it, and not mistaken for the body', () => {
+  it('is ignored in a project that does not require it, whose signature does not verify in one that does', () => {
     const headers = signInbound(genericScheme, secret.key, { body, now });
     expect(verify(genericScheme, { headers: { ...headers, 'x-webhook-timestamp': '1' }, body }).kind).toBe(
       'verified',

@@ -58,7 +58,7 @@ describe('the id of a webhook', () => {
     expect(idOf({ 'x-webhook-id': '\xed\xa0\x80' })).toMatch(/^sha256:/);
   });
 
-  it('is read as text when something other than Node hands it over', () => {
+  it('is taken as text when it has characters beyond Latin-1, which Node never produces', () => {
     expect(idOf({ 'x-webhook-id': 'sipariş-1' })).toBe('sipariş-1');
   });
 
@@ -81,7 +81,7 @@ describe('the event type of a webhook', () => {
     expect(typeOf({ 'x-event-type': '' }, { event: 'e' })).toBe('e');
   });
 
-  it('passes over fields that are empty or no strings', () => {
+  it('skips fields that are empty or not strings', () => {
     expect(typeOf({}, { event: {}, event_type: '', type: 't' })).toBe('t');
     expect(typeOf({}, { event: 1, event_type: null, type: ['t'] })).toBeNull();
   });
