@@ -1,9 +1,11 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { distrustMemory } from '@hqrelay/cache/admission';
 import type { Cache } from '@hqrelay/cache/client';
 
 const projectsMax = 100_000;
 /** Within this time every receiver reconnects and reports the projects that it served without Redis. */
 const othersReportWithinMs = 15_000;
+const learnAgainAfterMs = 1_000;
 
 /**
  * Whether an id that Redis does not know is new. Redis cannot know ids that were accepted without it, so each receiver
@@ -14,6 +16,7 @@ export class RedisTrust {
   readonly #cache: Cache;
   readonly #unreported = new Set<string>();
   #inDoubtUntil = 0;
+  #isLearning = false;
   #hasLearnt = false;
 
   constructor(cache: Cache) {
@@ -42,12 +45,17 @@ export class RedisTrust {
     if (answer) this.#unreported.delete(projectId);
   }
 
-  /** Reads, once, which projects earlier receivers served without Redis. Does nothing while Postgres is unavailable. */
+  /** Reads, once, which projects earlier receivers served without Redis. Called when Postgres is up; retries a failed read. */
   async learn(projectsServedWithout: () => Promise<{ value: string[] } | undefined>): Promise<void> {
-    if (this.#hasLearnt) return;
-    const answer = await projectsServedWithout();
-    for (const projectId of answer?.value ?? []) this.servedWithout(projectId);
-    this.#hasLearnt ||= answer !== undefined;
+    if (this.#hasLearnt || this.#isLearning) return;
+    this.#isLearning = true;
+    let answer = await projectsServedWithout().catch(() => undefined);
+    while (!answer) {
+      await wait(learnAgainAfterMs, undefined, { ref: false });
+      answer = await projectsServedWithout().catch(() => undefined);
+    }
+    for (const projectId of answer.value) this.servedWithout(projectId);
+    this.#hasLearnt = true;
   }
 
   /** Called when Redis is up again. */
@@ -58,7 +66,8 @@ export class RedisTrust {
     for (const projectId of this.#unreported) await this.report(projectId);
   }
 
+  /** Also before `learn` has succeeded: a receiver that starts just after Postgres came back must not be faster than it. */
   isInDoubt(): boolean {
-    return performance.now() < this.#inDoubtUntil;
+    return !this.#hasLearnt || performance.now() < this.#inDoubtUntil;
   }
 }
