@@ -4,6 +4,7 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { createCliWorld } from './cli-world.ts';
 import { type CliOutcome, jsonOf } from './run-cli.ts';
 
+export type WorkerWorld = Awaited<ReturnType<typeof startWorkerWorld>>;
 export type AppsWorld = Awaited<ReturnType<typeof startAppsWorld>>;
 
 /** As `webhook show` prints it. */
@@ -12,32 +13,43 @@ export type Story = {
   deliveries: { state: string; heldReason: string | null }[];
 };
 
-/** A world with a receiver, a worker and an endpoint that records what it gets, all driven by the command line. */
-export async function startAppsWorld() {
+/** A world with a worker and an endpoint that records what it gets, driven by the command line. */
+export async function startWorkerWorld() {
   const world = await createCliWorld();
   const endpoint = await startRecordingEndpoint();
-  const [receiver, worker] = await Promise.all([
-    startApp('receiver', { env: world.env }),
-    startApp('worker', { env: world.env }),
-  ]);
-  await Promise.all([receiver.waitUntilReady(), worker.waitUntilReady()]);
+  const worker = await startApp('worker', { env: world.env });
+  await worker.waitUntilReady();
+  return {
+    ...world,
+    endpoint,
+    worker,
+    runJson: async (...argv: string[]) => jsonOf(await world.run(...argv, '--json')) as never,
+    async close() {
+      await worker.end();
+      await endpoint.close();
+      await world.close();
+    },
+  };
+}
 
-  const runJson = async (...argv: string[]) => jsonOf(await world.run(...argv, '--json')) as never;
+/** The same with a receiver. */
+export async function startAppsWorld() {
+  const world = await startWorkerWorld();
+  const receiver = await startApp('receiver', { env: world.env });
+  await receiver.waitUntilReady();
+
   const trySend = (projectId: string): Promise<CliOutcome> =>
     world.runWith({ RECEIVER_PORT: new URL(receiver.url).port }, ['send', '--project', projectId, '--json']);
   return {
     ...world,
-    endpoint,
     receiver,
-    worker,
-    runJson,
     trySend,
     /** Sends a webhook and returns its id. */
     send: async (projectId: string) => (jsonOf(await trySend(projectId)) as { id: string }).id,
     /** A project with an endpoint, which is the recording one. */
     async createProjectWithEndpoint() {
       const projectId = await world.createProject();
-      return { projectId, ...(await world.addEndpoint(projectId, endpoint.url)) };
+      return { projectId, ...(await world.addEndpoint(projectId, world.endpoint.url)) };
     },
     /** Waits until the webhook has its row, and its story is as wanted. */
     waitForStory: (id: string, isIt: (story: Story) => boolean = () => true): Promise<Story> =>
@@ -48,8 +60,7 @@ export async function startAppsWorld() {
         return isIt(story) && story;
       }),
     async close() {
-      await Promise.all([receiver.end(), worker.end()]);
-      await endpoint.close();
+      await receiver.end();
       await world.close();
     },
   };

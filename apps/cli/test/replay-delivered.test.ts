@@ -2,30 +2,18 @@ import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { encodeMessage } from '@hqrelay/queue/messages';
 import { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { workExchange } from '@hqrelay/queue/topology';
-import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
-import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { startWorkerWorld, type WorkerWorld } from './apps-world.ts';
 import { receive } from './dead-letter-world.ts';
 import { jsonOf } from './run-cli.ts';
 
-let world: CliWorld;
-let worker: AppProcess;
-let endpoint: RecordingEndpoint;
+let world: WorkerWorld;
 
 beforeAll(async () => {
-  world = await createCliWorld();
-  endpoint = await startRecordingEndpoint();
-  worker = await startApp('worker', { env: world.env });
-  await worker.waitUntilReady();
+  world = await startWorkerWorld();
 });
-
-afterAll(async () => {
-  await worker.end();
-  await endpoint.close();
-  await world.close();
-});
+afterAll(() => world.close());
 
 /** As the receiver publishes it. */
 async function publish(projectId: string, id: string, endpointIds: string[]): Promise<void> {
@@ -49,6 +37,7 @@ type Story = {
 const storyOf = async (id: string) => jsonOf(await world.run('webhook', 'show', id, '--json')) as Story;
 
 it('what died is listed, replayed with one command, delivered under its id, and replayed again with another', async () => {
+  const { endpoint } = world;
   const project = jsonOf(await world.run('project', 'create', '--name', 'Acme', '--json')) as {
     projectId: string;
     secret: string;

@@ -1,29 +1,18 @@
-import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
-import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { startWorkerWorld, type WorkerWorld } from './apps-world.ts';
 import { receive } from './dead-letter-world.ts';
 import { jsonOf } from './run-cli.ts';
 
-let world: CliWorld;
-let endpoint: RecordingEndpoint;
-let worker: AppProcess;
+let world: WorkerWorld;
 
 beforeAll(async () => {
-  world = await createCliWorld();
-  endpoint = await startRecordingEndpoint();
-  worker = await startApp('worker', { env: world.env });
-  await worker.waitUntilReady();
+  world = await startWorkerWorld();
 });
-
-afterAll(async () => {
-  await worker.end();
-  await endpoint.close();
-  await world.close();
-});
+afterAll(() => world.close());
 
 it('a replay job whose worker is killed is finished by the next worker: each webhook is replayed once, none is lost', async () => {
+  const { endpoint, worker } = world;
   const projectId = await world.createProject();
   const { endpointId } = await world.addEndpoint(projectId, endpoint.url);
   const ids = new Set<string>();
@@ -43,7 +32,7 @@ it('a replay job whose worker is killed is finished by the next worker: each web
   await worker.end('SIGKILL');
   const before = jsonOf(await world.run('replay-job', 'show', jobId, '--json'));
   expect(before).toMatchObject({ state: 'running' });
-  worker = await startApp('worker', { env: world.env });
+  worker.start();
   await jobWhen('the end of the job', ({ state }) => state === 'finished');
 
   const delivered = () => new Set(endpoint.requests.map(({ headers }) => headers['webhook-id']));
