@@ -29,7 +29,7 @@ describe('a batch of audit rows', () => {
   it('a batch is stored field by field, each row under the time inside its id', async () => {
     const endpointIds = [newId(), newId()];
     const webhook = webhookRow(
-      { endpointIds, reason: 'why', duplicateOf: newId(), payloadBytes: 5 },
+      { endpointIds, reason: 'why', duplicateOf: newId(), payloadBytes: 5, bodyIsKey: true },
       {
         payload: Buffer.from('hello'),
         headers: [
@@ -53,6 +53,7 @@ describe('a batch of audit rows', () => {
       duplicate_of: webhook.log.duplicateOf,
       payload_sha256: 'ab'.repeat(32),
       payload_bytes: 5,
+      body_is_key: true,
       remote_addr: '192.0.2.1',
       correlation_id: 'test',
       received_at: new Date(timeOfId(webhook.log.id)),
