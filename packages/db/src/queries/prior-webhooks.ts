@@ -16,8 +16,20 @@ export async function findPriorWebhooks(
   pool: pg.Pool,
   requests: readonly PriorRequest[],
 ): Promise<(PriorWebhook | null)[]> {
-  const { rows } = await pool.query<PriorWebhook & { place: number }>(
-    `select asked.place::int, prior.*
+  const { rows } = await pool.query<PriorWebhook & { place: number }>(priorStatement, [
+    requests.map(({ projectId }) => projectId),
+    requests.map(({ webhookId }) => webhookId),
+    requests.map(({ token }) => token),
+    requests.map(({ windowSeconds }) => windowSeconds),
+    requests[0]?.reservationSeconds ?? 0,
+    ...periodOf(requests, Date.now()),
+    requests.map(({ isBody, payloadSha256 }) => (isBody ? payloadSha256 : null)),
+  ]);
+  const byPlace = new Map(rows.map(({ place, ...prior }) => [place, prior]));
+  return requests.map((_, index) => byPlace.get(index + 1) ?? null);
+}
+
+const priorStatement = `select asked.place::int, prior.*
      from unnest($1::uuid[], $2::text[], $3::uuid[], $4::int[], $8::text[]) with ordinality
        as asked(project_id, webhook_id, token, window_seconds, body_sha256, place)
      cross join lateral (
@@ -46,20 +58,7 @@ export async function findPriorWebhooks(
        where k.project_id = asked.project_id and k.webhook_id = asked.webhook_id and k.token <> asked.token
          and k.expires_at > now() and not exists (select from accepted)
          and (k.state <> 'reserved' or k.reserved_at > now() - make_interval(secs => $5))
-     ) prior`,
-    [
-      requests.map(({ projectId }) => projectId),
-      requests.map(({ webhookId }) => webhookId),
-      requests.map(({ token }) => token),
-      requests.map(({ windowSeconds }) => windowSeconds),
-      requests[0]?.reservationSeconds ?? 0,
-      ...periodOf(requests, Date.now()),
-      requests.map(({ isBody, payloadSha256 }) => (isBody ? payloadSha256 : null)),
-    ],
-  );
-  const byPlace = new Map(rows.map(({ place, ...prior }) => [place, prior]));
-  return requests.map((_, index) => byPlace.get(index + 1) ?? null);
-}
+     ) prior`;
 
 /**
  * The endpoints that webhooks owe whose rows are here, fixed when they were first accepted; in the order asked. Throws when
