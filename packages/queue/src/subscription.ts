@@ -27,6 +27,7 @@ export class Subscription {
 
   static async open(model: ChannelModel, options: SubscriptionOptions): Promise<Subscription> {
     const channel = await model.createChannel();
+    // The connection's supervisor sees the close that follows; an unhandled 'error' event would end the process.
     channel.on('error', () => {});
     await channel.prefetch(options.prefetch);
     const subscription = new Subscription(channel, options);
@@ -97,7 +98,9 @@ export class Subscription {
   #receive(message: ConsumeMessage | null): void {
     if (message === null) {
       // The broker cancelled the consumer, as when its queue is deleted.
-      this.channel.close().catch(() => {});
+      this.channel.close().catch(() => {
+        // It is closed already.
+      });
       return;
     }
     this.#acknowledgements.expect(message.fields.deliveryTag);

@@ -87,7 +87,7 @@ function holding(options: Partial<ConsumerOptions> = {}) {
 const isEmpty = async () => (await broker.queueDepths([queue])).get(queue) === 0;
 
 describe('a consumer', () => {
-  it('holds as many messages as its prefetch says, and no more', async () => {
+  it('a consumer holds as many messages as its prefetch, and no more', async () => {
     await publish(700, 100);
     const { consumer, held, finish } = holding();
     await waitFor('600 in flight', () => consumer.inFlight === 600);
@@ -98,7 +98,7 @@ describe('a consumer', () => {
     await waitFor('all finished', () => consumer.inFlight === 0);
   });
 
-  it('holds no more than its bytes of messages that are larger than its queue is for, and handles each once', async () => {
+  it('a consumer holds a bounded number of bytes of messages too large for its queue, and handles each once', async () => {
     await publish(100, 64 * kib);
     const { consumer, seen, finish } = holding();
     await waitFor('the bound', () => consumer.bytesInFlight > bytesMax * 0.9);
@@ -114,7 +114,7 @@ describe('a consumer', () => {
     expect(seen.duplicates).toBe(0);
   });
 
-  it('holds no more than its bytes when larger messages follow small ones', async () => {
+  it('a consumer holds a bounded number of bytes when larger messages follow small ones', async () => {
     await publish(400, 100);
     const { consumer, held, seen, finish } = holding();
     await waitFor('400 small ones', () => held.length === 400);
@@ -131,7 +131,7 @@ describe('a consumer', () => {
     expect(seen.duplicates).toBe(0);
   });
 
-  it('leaves no message unacknowledged when it has nothing to do, many times over', async () => {
+  it('an idle consumer leaves no message unacknowledged, many times over', async () => {
     const { consumer, consuming, held, finish } = holding();
     for (let round = 0; round < 10; round += 1) {
       await publish(400, 100);
@@ -145,7 +145,7 @@ describe('a consumer', () => {
     expect(await isEmpty()).toBe(true);
   });
 
-  it('acknowledges messages that finish after a slow one without waiting for it', async () => {
+  it('messages that finish after a slow one are acknowledged without waiting for it', async () => {
     await publish(100, 100);
     const { consumer, held } = holding();
     await waitFor('100 in flight', () => held.length === 100);
@@ -156,14 +156,14 @@ describe('a consumer', () => {
     await waitFor('the last one', () => consumer.unacknowledged === 0);
   });
 
-  it('requeues a message whose handling takes too long', async () => {
+  it('a message whose handling takes too long is requeued', async () => {
     await publish(1, 100);
     const { seen, errors } = holding({ handleWithinMs: 50 });
     await waitFor('the message again', () => seen.redelivered === 1);
     expect(String(errors[0])).toContain('took longer than 50 ms');
   });
 
-  it('that drains sends every verdict at its end, and leaves the messages that it did not begin in order', async () => {
+  it('a consumer that drains sends every verdict at its end, and leaves the messages that it did not begin in order', async () => {
     const first = published;
     await publish(700, 100);
     const { consumer, consuming, held, finish } = holding();

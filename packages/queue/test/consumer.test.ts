@@ -78,7 +78,7 @@ async function send(queue: WorkQueue, ...texts: string[]): Promise<void> {
 }
 
 describe('a consumer', () => {
-  it('acknowledges what was handled: it does not come again', async () => {
+  it('a message that was handled is acknowledged and not redelivered', async () => {
     const seen: string[] = [];
     const { connection, consumer } = await consume('hqrelay.webhooks', async ({ content }) => {
       seen.push(content.toString());
@@ -90,7 +90,7 @@ describe('a consumer', () => {
     expect(await publishing.pull('hqrelay.webhooks', async () => {})).toBe(0);
   });
 
-  it('gives back what its handler failed on, tells of it, and says the next time that it came before', async () => {
+  it('a message whose handler fails is reported, requeued, and redelivered with its flag', async () => {
     const seen: boolean[] = [];
     const { errors } = await consume('hqrelay.webhooks', async ({ redelivered }) => {
       seen.push(redelivered);
@@ -106,7 +106,7 @@ describe('a consumer', () => {
     expect(performance.now() - sentAt).toBeGreaterThanOrEqual(900);
   });
 
-  it('comes back when its channel alone has died, and gets again what it held', async () => {
+  it('a consumer whose channel alone has died opens another and is redelivered what it held', async () => {
     const seen: string[] = [];
     let letGo: (() => void) | undefined;
     const { consumer } = await consume('hqrelay.webhooks', async ({ content, redelivered }) => {
@@ -128,7 +128,7 @@ describe('a consumer', () => {
     expect(consumer.isConsuming).toBe(true);
   });
 
-  it('comes back when its queue was deleted, with the queue', async () => {
+  it('a consumer whose queue was deleted declares it again and consumes it', async () => {
     const seen: string[] = [];
     const { consumer } = await consume('hqrelay.retries', async ({ content }) => {
       seen.push(content.toString());
@@ -142,7 +142,7 @@ describe('a consumer', () => {
     await waitFor('the message', () => seen.includes('after'));
   });
 
-  it('that drains begins nothing, ends what it began, and gives the rest back in order', async () => {
+  it('a consumer that drains begins nothing, finishes what it began, and requeues the rest in order', async () => {
     const begun: string[] = [];
     const settle: (() => void)[] = [];
     const { consumer, connection } = await consume(
@@ -175,7 +175,7 @@ describe('a consumer', () => {
     expect(rest).toEqual(['4', '5', '6', '7', '8']);
   });
 
-  it('that ends with many verdicts to tell has all of them heard', async () => {
+  it('a consumer that closes with many verdicts loses none of them', async () => {
     const { consumer, connection } = await consume(
       'hqrelay.webhooks',
       async ({ content }) => {
@@ -199,7 +199,7 @@ describe('a consumer', () => {
     expect(rest).toEqual(['not 49', 'not 99', 'not 149', 'not 199']);
   });
 
-  it('drains no longer than it is given', async () => {
+  it('a consumer drains no longer than its deadline', async () => {
     const { consumer } = await consume('hqrelay.webhooks', () => new Promise<Verdict>(() => {}));
     await send('hqrelay.webhooks', 'never');
     await waitFor('the message', () => consumer.inFlight === 1);
@@ -211,7 +211,7 @@ describe('a consumer', () => {
 });
 
 describe('pulling a queue', () => {
-  it('takes all of it, and leaves what could not be handled', async () => {
+  it('pulling a queue handles all its messages, and leaves those whose handler fails', async () => {
     await send('hqrelay.webhooks', 'a', 'b', 'c');
     const seen: string[] = [];
     const pulling = publishing.pull('hqrelay.webhooks', async (content) => {
@@ -228,7 +228,7 @@ describe('pulling a queue', () => {
     expect(count).toBe(2);
   });
 
-  it('in batches takes no more at once than it is told, and leaves what was not done', async () => {
+  it('pulling a queue in batches takes no more at once than the limit, and leaves what was not handled', async () => {
     await send('hqrelay.webhooks', 'a', 'bb', 'c', 'd', 'e');
     const batches: string[][] = [];
     const pulling = (limits: { messagesMax: number; bytesMax: number }) =>

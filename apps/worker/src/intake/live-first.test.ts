@@ -30,13 +30,13 @@ async function liveSecond(liveFirst: LiveFirst, delayMs: number): Promise<void> 
 }
 
 describe('a retry', () => {
-  it('goes at once while no new webhook comes', async () => {
+  it('a retry gets its turn at once while no new webhook arrives', async () => {
     const turns = ask(new LiveFirst(Date.now), 10_000);
     await vi.advanceTimersByTimeAsync(0);
     expect(turns.come).toBe(10_000);
   });
 
-  it('waits for its turn beside new webhooks: a few at a time, never a burst', async () => {
+  it('beside new webhooks retries get their turns a few at a time, never in a burst', async () => {
     const liveFirst = new LiveFirst(Date.now);
     await liveSecond(liveFirst, 4);
     const turns = ask(liveFirst, 10_000);
@@ -45,7 +45,7 @@ describe('a retry', () => {
     expect(turns.come).toBeLessThan(60);
   });
 
-  it('waits longer when new webhooks take longer than they did, and is not forgotten', async () => {
+  it('retries wait longer when new webhooks take longer than before, and still get turns', async () => {
     const liveFirst = new LiveFirst(Date.now);
     for (let seconds = 0; seconds < 10; seconds += 1) await liveSecond(liveFirst, 4);
     const quick = ask(liveFirst, 10_000);
@@ -58,7 +58,7 @@ describe('a retry', () => {
     expect(quick.come - slowFrom).toBeGreaterThan(100);
   });
 
-  it('that waited goes when new webhooks have stopped', async () => {
+  it('retries that waited get their turns when new webhooks stop', async () => {
     const liveFirst = new LiveFirst(Date.now);
     await liveSecond(liveFirst, 4);
     const turns = ask(liveFirst, 10_000);
@@ -66,7 +66,7 @@ describe('a retry', () => {
     expect(turns.come).toBe(10_000);
   });
 
-  it('is given back when the worker stops', async () => {
+  it('a retry that waits is refused when the worker stops', async () => {
     const liveFirst = new LiveFirst(Date.now);
     await liveSecond(liveFirst, 4);
     const turns = ask(liveFirst, 1_000);

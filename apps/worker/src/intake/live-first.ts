@@ -1,15 +1,15 @@
 import { afterWindow, initialYieldingRate } from '@hqrelay/flow/yielding-rate';
 
 const windowMs = 250;
-/** A window with fewer webhooks says too little of their delay. */
+/** A window with fewer webhooks is too small a sample of their delay. */
 const samplesMin = 5;
-/** New webhooks that came so lately are to be spared. */
+/** The limit ends when no new webhook has arrived for this long. */
 const spareForMs = 5_000;
 const tickMs = 5;
 
 /**
- * Lets retries and replays go only as fast as new webhooks do not notice: while some come, at a rate that follows how long they
- * take from received to being worked on; while none come, at once. What waits for its turn is bounded by its lane.
+ * Limits retries and replays while new webhooks arrive: their rate follows how long new webhooks take from received to
+ * dispatched. While none arrive there is no limit. How many wait for a turn is bounded by their lane's prefetch.
  */
 export class LiveFirst {
   readonly #now: () => number;
@@ -27,7 +27,7 @@ export class LiveFirst {
     this.#now = now;
   }
 
-  /** A new webhook is being worked on that was received at this time, ms since epoch. */
+  /** A new webhook is dispatched that was received at this time, ms since epoch. */
   live(receivedAt: number): void {
     const now = this.#now();
     this.#lastLiveAt = now;
@@ -38,26 +38,26 @@ export class LiveFirst {
     this.#windowFrom = now;
   }
 
-  /** Waits for a turn. False when there will be none any more: the work is to be given back. */
+  /** Waits for a turn. False when the worker stops: the message is to be requeued. */
   turn(): Promise<boolean> {
     if (this.#isStopped) return Promise.resolve(false);
     if (this.#waiting.length === 0 && !this.#sparesLive()) return Promise.resolve(true);
     if (this.#timer === undefined) {
       this.#allowedAt = performance.now();
-      this.#timer = setInterval(() => this.#letGo(), tickMs);
+      this.#timer = setInterval(() => this.#giveTurns(), tickMs);
     }
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Ends all waiting: no message gets a turn after it. */
+  /** Refuses every message that waits, and all later ones. */
   stop(): void {
     this.#isStopped = true;
     clearInterval(this.#timer);
     for (const resolve of this.#waiting.splice(0)) resolve(false);
   }
 
-  /** Evenly over time: a burst would be noticed, however rare. */
-  #letGo(): void {
+  /** Turns are spread evenly, because a burst of retries delays new webhooks. */
+  #giveTurns(): void {
     const at = performance.now();
     const elapsedMs = at - this.#allowedAt;
     this.#allowedAt = at;
