@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { openCliWorld } from './cli-world.ts';
 import { jsonOf } from './run-cli.ts';
 
 type Row = {
@@ -11,16 +11,11 @@ type Row = {
   details: { before?: object; after?: object; replaced?: string[] };
 };
 
-let world: CliWorld;
+const world = await openCliWorld();
 let projectId: string;
 let endpointId: string;
 let signingSecret: string;
 let seen = new Set<string>();
-
-beforeAll(async () => {
-  world = await createCliWorld();
-});
-afterAll(() => world.close());
 
 /** The rows since the last call, the oldest first. */
 async function newRows(): Promise<Row[]> {

@@ -1,10 +1,17 @@
 import { connectRedis } from '@hqrelay/cache/connect-redis';
 import { followProjectChanges } from '@hqrelay/cache/project-config';
 import { createWorld } from '@hqrelay/testing/world';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { type CliOutcome, jsonOf, runCli } from './run-cli.ts';
 
 export type CliWorld = Awaited<ReturnType<typeof createCliWorld>>;
+
+/** A world and the command line in it, closed after the file's tests. */
+export async function openCliWorld(): Promise<CliWorld> {
+  const world = await createCliWorld();
+  afterAll(() => world.close());
+  return world;
+}
 
 /** A world and the command line in it. */
 export async function createCliWorld() {

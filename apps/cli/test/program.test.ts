@@ -1,17 +1,13 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { describe, expect, it } from 'vitest';
+import { openCliWorld } from './cli-world.ts';
 import { jsonOf } from './run-cli.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-let world: CliWorld;
-beforeAll(async () => {
-  world = await createCliWorld();
-});
-afterAll(() => world.close());
+const world = await openCliWorld();
 
 async function start(...argv: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const args = ['--conditions=@hqrelay/source', '--import', 'tsx', main, ...argv];

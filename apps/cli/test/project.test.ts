@@ -1,16 +1,12 @@
 import { open, parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { describe, expect, it } from 'vitest';
+import { openCliWorld } from './cli-world.ts';
 import { jsonOf } from './run-cli.ts';
 
 type Created = { projectId: string; webhookUrl: string; secret: string };
 type Project = { id: string; name: string; rateLimitPerMinute: number | null; enabled: boolean };
 
-let world: CliWorld;
-beforeAll(async () => {
-  world = await createCliWorld();
-});
-afterAll(() => world.close());
+const world = await openCliWorld();
 
 const create = async (...options: string[]) =>
   jsonOf(await world.run('project', 'create', '--name', 'Acme', ...options, '--json')) as Created;

@@ -1,18 +1,13 @@
 import { holdDeliveries } from '@hqrelay/db/queries/held-deliveries';
 import { deliveryId, newId } from '@hqrelay/domain/ids';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openCliWorld } from './cli-world.ts';
 import { die, heldReplays, receive, runReplayJobs } from './dead-letter-world.ts';
 import { jsonOf } from './run-cli.ts';
 
-let world: CliWorld;
+const world = await openCliWorld();
 let projectId: string;
 let endpointId: string;
-
-beforeAll(async () => {
-  world = await createCliWorld();
-});
-afterAll(() => world.close());
 
 beforeEach(async () => {
   projectId = await world.createProject();

@@ -2,23 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { appendAudit } from '../src/queries/append-audit.ts';
 import { readDeliveryHistories } from '../src/queries/delivery-attempts.ts';
 import { newId, timeOfId } from '@hqrelay/domain/ids';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { openWorld } from './open-world.ts';
 import { attemptRow, webhookRow } from './audit-rows.ts';
 
-let world: World;
-let app: pg.Pool;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'));
-  app = new pg.Pool({ connectionString: world.databaseUrl, max: 4 });
-});
-
-afterAll(async () => {
-  await app.end();
-  await world.close();
-});
+const { app } = await openWorld();
 
 async function logOf(id: string): Promise<Record<string, unknown> | undefined> {
   const { rows } = await app.query<Record<string, unknown>>('select * from webhook_logs where id = $1', [id]);

@@ -2,25 +2,13 @@ import { readProjectConfig } from '../src/queries/project-config.ts';
 import { raiseLastSeen } from '../src/queries/last-seen.ts';
 import { newId } from '@hqrelay/domain/ids';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { openWorld } from './open-world.ts';
 
-let world: World;
-let app: pg.Pool;
+const { world, app } = await openWorld({ connectionsMax: 6 });
 let projectId: string;
 let otherProjectId: string;
 let endpointId: string;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'));
-  app = new pg.Pool({ connectionString: world.databaseUrl, max: 6 });
-});
-
-afterAll(async () => {
-  await app.end();
-  await world.close();
-});
 
 beforeEach(async () => {
   ({ id: projectId } = await seedProject(world));

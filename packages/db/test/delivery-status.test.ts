@@ -2,23 +2,11 @@ import { appendAudit } from '../src/queries/append-audit.ts';
 import { holdDeliveries } from '../src/queries/held-deliveries.ts';
 import { ensurePartition } from '../src/queries/partitions.ts';
 import { deliveryId, newId, timeOfId } from '@hqrelay/domain/ids';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { openWorld } from './open-world.ts';
 import { attemptRow, webhookRow } from './audit-rows.ts';
 
-let world: World;
-let app: pg.Pool;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'));
-  app = new pg.Pool({ connectionString: world.databaseUrl, max: 2 });
-});
-
-afterAll(async () => {
-  await app.end();
-  await world.close();
-});
+const { world, app } = await openWorld();
 
 type Status = {
   webhook_log_id: string;

@@ -1,7 +1,6 @@
 import { deliveryId, newId, timeOfId } from '@hqrelay/domain/ids';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { openWorld } from './open-world.ts';
 import { appendAudit, type AuditRow } from '../src/queries/append-audit.ts';
 import { dropPayloads } from '../src/queries/drop-payloads.ts';
 import { holdDeliveries } from '../src/queries/held-deliveries.ts';
@@ -10,18 +9,7 @@ import { attemptRow, webhookRow } from './audit-rows.ts';
 
 const dayMs = 86_400_000;
 
-let world: World;
-let app: pg.Pool;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'));
-  app = new pg.Pool({ connectionString: world.databaseUrl, max: 2 });
-});
-
-afterAll(async () => {
-  await app.end();
-  await world.close();
-});
+const { app } = await openWorld();
 
 async function accept(days: number): Promise<Extract<AuditRow, { kind: 'webhook' }>> {
   const row = webhookRow({ id: newId(Date.now() - days * dayMs) });

@@ -1,22 +1,10 @@
 import { changeBreaker, dropQuietBreakers, readBreakers } from '../src/queries/endpoint-breakers.ts';
 import { afterFailures } from '@hqrelay/domain/delivery/breaker';
 import { newId } from '@hqrelay/domain/ids';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { openWorld } from './open-world.ts';
 
-let world: World;
-let app: pg.Pool;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'));
-  app = new pg.Pool({ connectionString: world.databaseUrl, max: 6 });
-});
-
-afterAll(async () => {
-  await app.end();
-  await world.close();
-});
+const { world, app } = await openWorld({ connectionsMax: 6 });
 
 const t0 = Date.now();
 const failedOnce = (since: number) => (before: Parameters<typeof afterFailures>[0]) =>

@@ -6,24 +6,11 @@ import {
 import { holdDeliveries, type HoldReason } from '../src/queries/held-deliveries.ts';
 import { newId } from '@hqrelay/domain/ids';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { openWorld } from './open-world.ts';
 
-let world: World;
-let app: pg.Pool;
+const { world, app } = await openWorld();
 let endpointId: string;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'));
-  app = new pg.Pool({ connectionString: world.databaseUrl, max: 4 });
-  app.on('error', () => {});
-});
-
-afterAll(async () => {
-  await app.end();
-  await world.close();
-});
 
 beforeEach(async () => {
   await world.sql.query('delete from held_deliveries');

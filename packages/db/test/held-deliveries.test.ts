@@ -1,25 +1,12 @@
 import { countHeld, holdDeliveries, releaseDue, type HeldDelivery } from '../src/queries/held-deliveries.ts';
 import { newId } from '@hqrelay/domain/ids';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openWorld } from './open-world.ts';
 import { doneOrWaiting } from './done-or-waiting.ts';
 
-let world: World;
-let app: pg.Pool;
+const { world, app } = await openWorld();
 let endpointId: string;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'));
-  app = new pg.Pool({ connectionString: world.databaseUrl, max: 4 });
-  app.on('error', () => {});
-});
-
-afterAll(async () => {
-  await app.end();
-  await world.close();
-});
 
 beforeEach(async () => {
   const project = await seedProject(world);

@@ -1,23 +1,10 @@
 import { countOutbox, drainOutbox, insertOutbox } from '../src/queries/outbox.ts';
 import { newId } from '@hqrelay/domain/ids';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openWorld } from './open-world.ts';
 import { doneOrWaiting } from './done-or-waiting.ts';
 
-let world: World;
-let app: pg.Pool;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'));
-  app = new pg.Pool({ connectionString: world.databaseUrl, max: 4 });
-  app.on('error', () => {});
-});
-
-afterAll(async () => {
-  await app.end();
-  await world.close();
-});
+const { world, app } = await openWorld();
 
 afterEach(() => world.sql.query('delete from outbox'));
 

@@ -1,23 +1,12 @@
 import { appendAudit } from '../src/queries/append-audit.ts';
 import { ensurePartition } from '../src/queries/partitions.ts';
 import { newId } from '@hqrelay/domain/ids';
-import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { openWorld } from './open-world.ts';
 import { attemptRow, webhookRow } from './audit-rows.ts';
 
-let world: World;
-let app: pg.Pool;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'));
-  app = new pg.Pool({ connectionString: world.databaseUrl, max: 4 });
-});
-
-afterAll(async () => {
-  await app.end();
-  await world.close();
-});
+const { world, app } = await openWorld();
 
 const parents = ['delivery_attempts', 'replays', 'webhook_logs', 'webhook_payloads'];
 

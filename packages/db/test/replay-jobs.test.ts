@@ -8,25 +8,13 @@ import { countReplayable, runReplayBatch } from '../src/queries/run-replay-batch
 import { inTransaction } from '../src/in-transaction.ts';
 import { deliveryId, newId, timeOfId } from '@hqrelay/domain/ids';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openWorld } from './open-world.ts';
 import { attemptRow, webhookRow } from './audit-rows.ts';
 
-let world: World;
-let app: pg.Pool;
+const { world, app } = await openWorld();
 let projectId: string;
 let endpointId: string;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'));
-  app = new pg.Pool({ connectionString: world.databaseUrl, max: 4 });
-});
-
-afterAll(async () => {
-  await app.end();
-  await world.close();
-});
 
 const url = 'http://127.0.0.1:9/';
 

@@ -97,7 +97,9 @@ function toWire(envelope: Envelope): WireEnvelope {
   return { ...envelope, copy: true, redelivered: envelope.mayBeDuplicate === 'resume_if_recorded' };
 }
 
-function fromWire({ copy, redelivered, ...envelope }: WireEnvelope): Envelope {
+function fromWire(wire: WireEnvelope): Envelope {
+  if (wire.copy === undefined && wire.redelivered === undefined) return wire;
+  const { copy, redelivered, ...envelope } = wire;
   if (envelope.mayBeDuplicate || !(copy || redelivered)) return envelope;
   return { ...envelope, mayBeDuplicate: redelivered ? 'resume_if_recorded' : 'done_if_recorded' };
 }

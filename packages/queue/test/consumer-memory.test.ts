@@ -86,6 +86,23 @@ function holding(options: Partial<ConsumerOptions> = {}) {
 
 const isEmpty = async () => (await broker.queueDepths([queue])).get(queue) === 0;
 
+/** Finishes `messages` five at a time. The bound is exceeded by the one message that reveals it. */
+async function expectBoundedBytes(
+  { consumer, seen, finish }: ReturnType<typeof holding>,
+  messages: number,
+): Promise<void> {
+  await waitFor('the bound', () => consumer.bytesInFlight > bytesMax * 0.9);
+  while (seen.messages < messages) {
+    await waitFor('more', () => consumer.inFlight > 0);
+    finish(5);
+  }
+  finish();
+  await waitFor('all finished', () => consumer.inFlight === 0);
+  expect(seen.bytesMost).toBeLessThanOrEqual(bytesMax + 64 * kib);
+  await waitFor('every acknowledgement', isEmpty);
+  expect(seen.duplicates).toBe(0);
+}
+
 describe('a consumer', () => {
   it('a consumer holds as many messages as its prefetch, and no more', async () => {
     await publish(700, 100);
@@ -100,35 +117,16 @@ describe('a consumer', () => {
 
   it('a consumer holds a bounded number of bytes of messages too large for its queue, and handles each once', async () => {
     await publish(100, 64 * kib);
-    const { consumer, seen, finish } = holding();
-    await waitFor('the bound', () => consumer.bytesInFlight > bytesMax * 0.9);
-    while (seen.messages < 100) {
-      await waitFor('more', () => consumer.inFlight > 0);
-      finish(5);
-    }
-    finish();
-    await waitFor('all finished', () => consumer.inFlight === 0);
-    // The message that goes over is the one that tells.
-    expect(seen.bytesMost).toBeLessThanOrEqual(bytesMax + 64 * kib);
-    await waitFor('every acknowledgement', isEmpty);
-    expect(seen.duplicates).toBe(0);
+    const holder = holding();
+    await expectBoundedBytes(holder, 100);
   });
 
   it('a consumer holds a bounded number of bytes when larger messages follow small ones', async () => {
     await publish(400, 100);
-    const { consumer, held, seen, finish } = holding();
-    await waitFor('400 small ones', () => held.length === 400);
+    const holder = holding();
+    await waitFor('400 small ones', () => holder.held.length === 400);
     await publish(100, 64 * kib);
-    await waitFor('the bound', () => consumer.bytesInFlight > bytesMax * 0.9);
-    while (seen.messages < 500) {
-      await waitFor('more', () => consumer.inFlight > 0);
-      finish(5);
-    }
-    finish();
-    await waitFor('all finished', () => consumer.inFlight === 0);
-    expect(seen.bytesMost).toBeLessThanOrEqual(bytesMax + 64 * kib);
-    await waitFor('every acknowledgement', isEmpty);
-    expect(seen.duplicates).toBe(0);
+    await expectBoundedBytes(holder, 500);
   });
 
   it('an idle consumer leaves no message unacknowledged, many times over', async () => {

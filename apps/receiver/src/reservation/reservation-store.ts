@@ -1,18 +1,9 @@
+import type { AdmissionRequest } from '@hqrelay/cache/admission';
 import type { ContentKey } from '@hqrelay/domain/inbound/content-keys';
 import type { KeysOfWebhook, PriorWebhook, Reservation } from '@hqrelay/domain/inbound/reservation';
 
 /** A verified request that asks for its webhook's key. */
-export type KeyRequest = {
-  projectId: string;
-  webhookId: string;
-  /** The id that the webhook gets when it is new. */
-  id: string;
-  payloadSha256: string;
-  /** Of one attempt to reserve: a command that runs late must not act on a later reservation. */
-  token: string;
-  /** Null is unlimited. */
-  rateLimitPerMinute: number | null;
-  idempotencyTtlSeconds: number;
+export type KeyRequest = Omit<AdmissionRequest, 'contentKeys'> & {
   onConflict: 'reject' | 'duplicate';
   /** Keys that are reserved with the id's: the same content under another id is a duplicate. */
   contentKeys: readonly ContentKey[];

@@ -31,10 +31,9 @@ export type Attempted = Routed & { attempt: Attempt };
 
 /** Posts the webhook, leaves the endpoint, and decides the follow-up. */
 export async function makeAttempt(deps: MakeAttemptDeps, toPost: ToPost): Promise<Attempted | Verdict> {
-  const { pass, ...routed } = toPost;
-  const { delivery, endpoint } = routed;
+  const { pass, delivery, project, endpoint } = toPost;
   const startedAt = deps.now();
-  const exchange = await postWebhook(deps, routed, startedAt);
+  const exchange = await postWebhook(deps, toPost, startedAt);
   pass.leave(healthSignalOf(exchange));
   // This worker stops, and another worker makes the same attempt.
   if (exchange.kind === 'error' && exchange.code === 'ABORTED') return 'requeue';
@@ -49,7 +48,7 @@ export async function makeAttempt(deps: MakeAttemptDeps, toPost: ToPost): Promis
   });
   const attempt = { id: newId(startedAt), exchange, outcome, followUp };
   deps.report(delivery, endpoint, attempt);
-  return { ...routed, attempt };
+  return { delivery, project, endpoint, attempt };
 }
 
 /** An endpoint that refuses a webhook with a 4xx works, also with a 410, after which it is disabled. */

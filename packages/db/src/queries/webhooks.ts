@@ -1,15 +1,10 @@
 import type pg from 'pg';
+import { webhookStatus } from '../schema/webhook-logs.ts';
+import type { DeliveryAttemptRow } from './append-audit.ts';
 import type { HoldReason } from './held-deliveries.ts';
 
 /** The values of the enum `webhook_status`. */
-export const webhookStatuses = [
-  'queued',
-  'duplicate',
-  'conflict',
-  'rate_limited',
-  'rejected',
-  'failed_to_queue',
-] as const;
+export const webhookStatuses = webhookStatus.enumValues;
 
 export type WebhookStatus = (typeof webhookStatuses)[number];
 
@@ -56,21 +51,10 @@ export type WebhookDetails = {
     replayedAt: Date | null;
   }[];
   /** In the order they were made, replays too. */
-  attempts: {
-    id: string;
-    deliveryId: string;
-    endpointId: string;
-    lane: 'live' | 'retry' | 'replay';
-    attemptNum: number;
-    status: 'delivered' | 'failed' | 'dead_lettered';
-    statusCode: number | null;
-    latencyMs: number;
-    error: string | null;
-    responseBody: string | null;
-    correlationId: string;
+  attempts: (Omit<DeliveryAttemptRow, 'webhookLogId' | 'projectId' | 'nextAttemptAt'> & {
     attemptedAt: Date;
     nextAttemptAt: Date | null;
-  }[];
+  })[];
   /** In the order they were asked for; each is a delivery of its own. */
   replays: (WebhookDetails['deliveries'][number] & {
     replayId: string;
