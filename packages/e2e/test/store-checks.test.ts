@@ -60,9 +60,8 @@ describe.each(['receiver', 'worker'] as const)('the %s at its start', (app) => {
       const started = await startApp(app, { env: { ...world.env, REDIS_URL: node.url } });
       const { code, lastLines } = await started.ended();
       expect(code).toBe(1);
-      expect(lastLines.at(-1)).toMatch(
-        new RegExp(`^${app}: REDIS_URL names a node of a Redis Cluster, which HQRelay does not support`),
-      );
+      const sentence = `${app}: REDIS_URL names a node of a Redis Cluster, which HQRelay does not support`;
+      expect(lastLines.filter((line) => line.startsWith(sentence))).toHaveLength(1);
     } finally {
       await node.close();
     }

@@ -45,7 +45,7 @@ export async function admit(
   const pass = await entrance.enter(endpoint.id, attemptTimeoutMs(endpoint));
   if (pass === 'stopped') return 'requeue';
   if (pass === 'shut') return { ...routed, kind: 'to_hold', reason: 'breaker' };
-  return { ...routed, kind: 'entered', pass: leftOnce(pass) };
+  return { delivery, project: routed.project, endpoint, kind: 'entered', pass: leftOnce(pass) };
 }
 
 function holdReasonOf(

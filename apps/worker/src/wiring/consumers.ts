@@ -15,7 +15,8 @@ export function createConsumers(
 ): readonly Consumer[] {
   const consumers = lanes.map(({ isLive, queue, prefetch, messageBytesMax }) => {
     const entrance = deps.gate.entrance(queue);
-    const dispatchNow = (message: ReceivedMessage) => dispatch(deps, { ...message, entrance });
+    const dispatchNow = ({ content, redelivered }: ReceivedMessage) =>
+      dispatch(deps, { content, redelivered, entrance });
     return new Consumer({
       queue,
       prefetch,
