@@ -45,8 +45,11 @@ export class AuditRecorder {
   readonly #options: AuditRecorderOptions;
   readonly #rows: Batcher<AuditRow, RecordOutcome>;
   readonly #background: BackgroundRows;
-  /** Open while the tables are locked although Postgres is up: rows are spilled at once, but for one trial at a time. */
-  readonly #tables = new Circuit({ firstOpenMs: 500, longestOpenMs: 2_000, trialMs: 5_000 });
+  /**
+   * Open while the tables are locked although Postgres is up: rows are spilled at once, but for one trial at a time. The first
+   * trial comes after a ping has found out whether Postgres is down, or its requests would wait for nothing.
+   */
+  readonly #tables = new Circuit({ firstOpenMs: 2_000, longestOpenMs: 2_000, trialMs: 5_000 });
 
   constructor(options: AuditRecorderOptions) {
     this.#options = options;
