@@ -15,7 +15,9 @@ export type PostgresOptions = {
 const queryTimeoutMs = 6_000;
 const connectTimeoutMs = 1_500;
 const pingEveryMs = 1_000;
-const pingTimeoutMs = { regular: 2_000, doubted: 1_000 };
+const pingTimeoutMs = 2_000;
+/** How long a ping may take after a query was late. Requests wait for their own timeouts meanwhile. */
+const doubtedPingTimeoutMs = 400;
 
 // It takes no lock, so a ping says whether Postgres answers even while another session locks the tables.
 const ping = `select to_regclass('webhook_logs') is not null as "hasSchema",
@@ -33,6 +35,7 @@ export class Postgres {
   readonly #awaitingIt: (() => void)[] = [];
   #nextPing: NodeJS.Timeout | undefined;
   #pinging: Promise<void> | undefined;
+  #isDoubted = false;
 
   constructor(options: PostgresOptions) {
     this.#health = new HealthTracker(options.onChange);
@@ -58,10 +61,10 @@ export class Postgres {
 
   /** Pings Postgres every second. Resolves after the first answer. */
   async start(): Promise<void> {
-    await this.#ping(pingTimeoutMs.regular);
+    await this.#ping();
     const again = () => {
       this.#nextPing = setTimeout(
-        () => void this.#ping(pingTimeoutMs.regular).finally(() => this.#nextPing && again()),
+        () => void this.#ping().finally(() => this.#nextPing && again()),
         pingEveryMs,
       );
     };
@@ -121,20 +124,27 @@ export class Postgres {
     await Promise.all([this.pool.end(), this.#pings.end()]);
   }
 
+  /** A query was late or a connection broke: a ping that is late as well means that Postgres is down. */
   #doubt(): void {
-    if (this.#health.state !== 'down') void this.#ping(pingTimeoutMs.doubted);
+    if (this.#isDoubted || this.#health.state === 'down') return;
+    this.#isDoubted = true;
+    const tooLate = `Postgres did not answer a ping within ${doubtedPingTimeoutMs} ms`;
+    withTimeout(this.#ping(), doubtedPingTimeoutMs, tooLate)
+      .catch((error: unknown) => this.markDown(error))
+      .finally(() => (this.#isDoubted = false));
   }
 
-  #ping(timeoutMs: number): Promise<void> {
-    this.#pinging ??= this.#judge(timeoutMs).finally(() => (this.#pinging = undefined));
+  /** Never rejects. */
+  #ping(): Promise<void> {
+    this.#pinging ??= this.#judge().finally(() => (this.#pinging = undefined));
     return this.#pinging;
   }
 
-  async #judge(timeoutMs: number): Promise<void> {
+  async #judge(): Promise<void> {
     try {
       const { rows } = await this.#pings.query<{ hasSchema: boolean; isReadOnly: boolean }>({
         text: ping,
-        query_timeout: timeoutMs,
+        query_timeout: pingTimeoutMs,
       } as pg.QueryConfig);
       if (!rows[0]?.hasSchema) throw new Error('the schema is missing: run npm run migrate');
       if (rows[0].isReadOnly) throw new Error('this Postgres is read-only');
