@@ -8,32 +8,32 @@ const endpointId = '018f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 const replayId = '019f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 
 describe('uuidv7', () => {
-  it('makes the example of RFC 9562, appendix A.6', () => {
+  it('a UUIDv7 of the example input of RFC 9562 equals its example in appendix A.6', () => {
     expect(uuidv7(rfcTimeMs, rfcRandom)).toBe(rfcId);
   });
 
-  it('sets version and variant whatever the random bytes are', () => {
+  it('a UUIDv7 has its version and variant, whatever the random bytes are', () => {
     for (const fill of [0, 255]) {
       expect(uuidv7(0, new Uint8Array(10).fill(fill))).toMatch(/^0{8}-0{4}-7...-[89ab]...-/);
     }
   });
 
-  it('sorts by time as text', () => {
+  it('UUIDv7s sort by time as text', () => {
     const late = new Uint8Array(10);
     const early = new Uint8Array(10).fill(255);
     expect(uuidv7(1_000, early) < uuidv7(1_001, late)).toBe(true);
   });
 
-  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 48])('refuses the time %s', (time) => {
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 48])('a UUIDv7 time cannot be %s', (time) => {
     expect(() => uuidv7(time, rfcRandom)).toThrow(RangeError);
   });
 
-  it('refuses too few and too many random bytes', () => {
+  it('a UUIDv7 of too few or too many random bytes is refused', () => {
     expect(() => uuidv7(1, new Uint8Array(9))).toThrow(RangeError);
     expect(() => uuidv7(1, new Uint8Array(16))).toThrow(RangeError);
   });
 
-  it('leaves the random bytes it was given alone', () => {
+  it('uuidv7 does not modify the random bytes it is given', () => {
     const random = Uint8Array.from(rfcRandom);
     uuidv7(rfcTimeMs, random);
     expect(random).toEqual(rfcRandom);
@@ -41,34 +41,34 @@ describe('uuidv7', () => {
 });
 
 describe('newId', () => {
-  it('carries exactly the time it was made for', () => {
+  it('a new id contains exactly the time it is created for', () => {
     expect(timeOfId(newId(rfcTimeMs))).toBe(rfcTimeMs);
   });
 
-  it('carries the present when no time is given', () => {
+  it('a new id contains the current time when no time is given', () => {
     const before = Date.now();
     const time = timeOfId(newId());
     expect(time).toBeGreaterThanOrEqual(before);
     expect(time).toBeLessThanOrEqual(Date.now());
   });
 
-  it('never repeats, also past the end of its pool of randomness', () => {
+  it('new ids never repeat, even when the pool of random bytes is used up and refilled', () => {
     const ids = Array.from({ length: 5_000 }, () => newId(rfcTimeMs));
     expect(new Set(ids).size).toBe(ids.length);
   });
 });
 
 describe('timeOfId', () => {
-  it.each([0, 1, rfcTimeMs, 2 ** 48 - 1])('reads back the time %i', (time) => {
+  it.each([0, 1, rfcTimeMs, 2 ** 48 - 1])('the time %i is read back from a UUIDv7', (time) => {
     expect(timeOfId(uuidv7(time, rfcRandom))).toBe(time);
   });
 
-  it('reads upper case', () => {
+  it('the time of a UUIDv7 in upper case is read', () => {
     expect(timeOfId(rfcId.toUpperCase())).toBe(rfcTimeMs);
   });
 
   it.each(['', 'x', '00000000-0000-4000-8000-000000000000', `${rfcId}\n`, rfcId.replaceAll('-', '')])(
-    'refuses %j, which is no UUIDv7',
+    'reading a time from %j, which is not a UUIDv7, throws a RangeError',
     (text) => {
       expect(() => timeOfId(text)).toThrow(RangeError);
     },
@@ -76,7 +76,7 @@ describe('timeOfId', () => {
 });
 
 describe('isUuid', () => {
-  it('accepts any version in any case', () => {
+  it('a UUID of any version in any case is accepted', () => {
     expect(isUuid(rfcId)).toBe(true);
     expect(isUuid(rfcId.toUpperCase())).toBe(true);
     expect(isUuid('00000000-0000-0000-0000-000000000000')).toBe(true);
@@ -95,30 +95,30 @@ describe('isUuid', () => {
     'é'.repeat(36),
     "' or 1=1 --",
     'a'.repeat(1_000_000),
-  ])('refuses text number %#', (text) => {
+  ])('a text that is not a UUID in its usual form is refused (case %#)', (text) => {
     expect(isUuid(text)).toBe(false);
   });
 });
 
 describe('deliveryId', () => {
-  // Computed apart with Python's hashlib and uuid.
-  it('is derived from the webhook and the endpoint', () => {
+  // Python's hashlib and uuid computed the expected ids independently.
+  it('a delivery id is derived from the webhook and the endpoint', () => {
     expect(deliveryId(rfcId, endpointId)).toBe('a08648c2-a298-8053-8d82-dccb05a03ca3');
   });
 
-  it('is another one for a replay', () => {
+  it('a replay has another delivery id than the first delivery', () => {
     expect(deliveryId(rfcId, endpointId, replayId)).toBe('0d8b742d-eaf4-8582-9cd0-bbfc578c7247');
   });
 
-  it('does not depend on the case of the ids', () => {
+  it('a delivery id does not depend on the case of the ids it is derived from', () => {
     expect(deliveryId(rfcId.toUpperCase(), endpointId)).toBe(deliveryId(rfcId, endpointId));
   });
 
-  it('differs when webhook and endpoint change places', () => {
+  it('a delivery id differs when the webhook id and the endpoint id are swapped', () => {
     expect(deliveryId(endpointId, rfcId)).not.toBe(deliveryId(rfcId, endpointId));
   });
 
-  it('is derived from UUIDs only', () => {
+  it('a delivery id is derived from UUIDs only', () => {
     expect(() => deliveryId('x', endpointId)).toThrow(RangeError);
     expect(() => deliveryId(rfcId, '')).toThrow(RangeError);
     expect(() => deliveryId(rfcId, endpointId, '')).toThrow(RangeError);
@@ -126,8 +126,8 @@ describe('deliveryId', () => {
 });
 
 describe('idOfBytes', () => {
-  it('is the same for the same bytes, a UUIDv8, and another for others', () => {
-    // The first 16 bytes of SHA-256 of "abc" (FIPS 180-2), with version and variant set.
+  it('the same bytes have the same UUIDv8, and other bytes have another one', () => {
+    // The expected id is the first 16 bytes of SHA-256 of "abc" (FIPS 180-2), with version and variant set.
     expect(idOfBytes(Buffer.from('abc'))).toBe('ba7816bf-8f01-8fea-8141-40de5dae2223');
     expect(idOfBytes(Buffer.from('abd'))).not.toBe(idOfBytes(Buffer.from('abc')));
   });

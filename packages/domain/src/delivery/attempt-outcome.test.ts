@@ -18,15 +18,15 @@ function broken(phase: Broken['phase'], code: string, message = '', latencyMs = 
 }
 
 describe('an answer', () => {
-  it.each([200, 201, 202, 204, 299])('of %i is delivered', (statusCode) => {
+  it.each([200, 201, 202, 204, 299])('an answer of %i counts as delivered', (statusCode) => {
     expect(answered(statusCode)).toEqual({ kind: 'delivered', statusCode });
   });
 
-  it('of 410 is gone', () => {
+  it('an answer of 410 means that the endpoint is gone', () => {
     expect(answered(410, '60')).toEqual({ kind: 'gone', statusCode: 410, error: 'HTTP 410' });
   });
 
-  it.each([301, 302, 303, 307, 308])('of %i is a redirect that is not followed', (statusCode) => {
+  it.each([301, 302, 303, 307, 308])('a redirect (%i) is not followed and counts as failed', (statusCode) => {
     expect(answered(statusCode)).toEqual({
       kind: 'failed',
       statusCode,
@@ -35,29 +35,29 @@ describe('an answer', () => {
   });
 
   it.each([101, 199, 300, 304, 400, 401, 404, 408, 409, 425, 429, 500, 502, 503, 504, 599, 999, 0, -1])(
-    'of %i failed',
+    'an answer of %i counts as failed',
     (statusCode) => {
       expect(answered(statusCode)).toEqual({ kind: 'failed', statusCode, error: `HTTP ${statusCode}` });
     },
   );
 
-  it('of no number at all failed', () => {
+  it('an answer without a numeric status counts as failed', () => {
     expect(answered(Number.NaN)).toMatchObject({ kind: 'failed', error: 'HTTP NaN' });
   });
 });
 
 describe('Retry-After', () => {
-  it.each([429, 503])('counts on %i, in seconds or as a date', (statusCode) => {
+  it.each([429, 503])('Retry-After is read from an answer of %i, in seconds or as a date', (statusCode) => {
     expect(answered(statusCode, '120')).toMatchObject({ kind: 'failed', retryAfterMs: 120_000 });
     expect(answered(statusCode, 'Thu, 01 Jan 2026 00:01:00 GMT')).toMatchObject({ retryAfterMs: 60_000 });
     expect(answered(statusCode, '0')).toMatchObject({ retryAfterMs: 0 });
   });
 
-  it.each([200, 301, 400, 410, 500, 502])('does not count on %i', (statusCode) => {
+  it.each([200, 301, 400, 410, 500, 502])('Retry-After is ignored in an answer of %i', (statusCode) => {
     expect(answered(statusCode, '120')).not.toHaveProperty('retryAfterMs');
   });
 
-  it.each(['', '-1', 'soon', '9'.repeat(1_000), '1, 2'])('does not count when it is %j', (value) => {
+  it.each(['', '-1', 'soon', '9'.repeat(1_000), '1, 2'])('a Retry-After of %j is ignored', (value) => {
     expect(answered(503, value)).not.toHaveProperty('retryAfterMs');
   });
 });
@@ -111,7 +111,7 @@ describe('an exchange that broke off', () => {
     ['headers', 'UND_ERR_HEADERS_OVERFLOW', 'response headers too large'],
     ['headers', 'ABORTED', 'given up by the relay'],
     ['headers', 'HPE_INVALID_CONSTANT', 'response is not valid HTTP'],
-  ] as const)('in phase %s with %s failed: %s', (phase, code, error) => {
+  ] as const)('an exchange that breaks off in phase %s with %s fails with "%s"', (phase, code, error) => {
     expect(broken(phase, code, 'some noise that differs each time')).toEqual({
       kind: 'failed',
       statusCode: null,
@@ -119,7 +119,7 @@ describe('an exchange that broke off', () => {
     });
   });
 
-  it('for a refused address says why', () => {
+  it('the error of an attempt to a refused address says why it is refused', () => {
     expect(
       broken('policy', 'EPOLICY', 'x.example resolves to 10.0.0.1, which is a private address'),
     ).toMatchObject({
@@ -128,14 +128,14 @@ describe('an exchange that broke off', () => {
     expect(broken('policy', 'EPOLICY')).toMatchObject({ error: 'not allowed: EPOLICY' });
   });
 
-  it('for an unknown cause keeps code and message', () => {
+  it('the error of an unknown cause contains its code and message', () => {
     expect(broken('tls', 'EPROTO', 'wrong version number')).toMatchObject({
       error: 'error in the TLS handshake: EPROTO wrong version number',
     });
     expect(broken('socket', '', '')).toMatchObject({ error: 'error waiting for a free connection:' });
   });
 
-  it('makes a hostile message short and storable', () => {
+  it('the error from a hostile message is short, well-formed and free of control characters', () => {
     const outcome = broken('headers', 'EWEIRD', `\x1b[31m\0\r\n\ud800${'x'.repeat(1_000_000)}`);
     if (outcome.kind !== 'failed') throw new Error(outcome.kind);
     expect(outcome.error.length).toBeLessThanOrEqual(300);
@@ -143,7 +143,7 @@ describe('an exchange that broke off', () => {
     expect(outcome.error.isWellFormed()).toBe(true);
   });
 
-  it('stays well-formed when it is cut in the middle of a character', () => {
+  it('an error that is cut in the middle of a character stays well-formed', () => {
     for (const fill of ['🦊', 'x🦊']) {
       const outcome = broken('headers', 'EWEIRD', fill.repeat(1_000));
       if (outcome.kind !== 'failed') throw new Error(outcome.kind);

@@ -11,9 +11,10 @@ import {
   type DuplicateMark,
 } from './duplicates.ts';
 
-// Every interleaving of two workers with one delivery, of which the broker has the message and the outbox a duplicate. Its first
-// attempt fails and its second one is the last. Time enters by one assumption: the wait of a marked message outlasts what other
-// live workers do with the same attempt (`isWaitOver`). A queue keeps its order, with redelivered messages in front.
+// The model explores every interleaving of two workers that handle one delivery. The broker has its message, and the
+// outbox a duplicate. The first attempt fails, and the second is the last. One assumption stands for time: a marked
+// message waits longer than other live workers need for the same attempt (`isWaitOver`). A queue keeps its order, with
+// redelivered messages in front.
 
 type Attempt = 1 | 2;
 type Message = { n: Attempt; mark?: DuplicateMark | undefined; redelivered?: boolean };
@@ -47,14 +48,17 @@ type State = {
   slots: (Work | null)[];
   /** How many faults of each kind may still happen. */
   faults: Faults;
-  /** A worker lost a store or the broker, or a duplicate overtook its message: then two workers may post the same attempt. */
+  /**
+   * Two workers may post the same attempt, because one of them lost a store or the broker, or because a duplicate
+   * overtook its message.
+   */
   mayPostTwice: boolean;
   hadFault: boolean;
   /** How many messages of the second attempt were published. */
   retries: number;
 };
 
-/** B handles one message at once; A two, where a third slot is there. */
+/** Worker B handles one message at a time, and worker A two if there is a third slot. */
 const slotNames = ['A', 'B', 'A (2nd message)'];
 const processOf = (slot: number) => (slot === 1 ? 'B' : 'A');
 
@@ -65,13 +69,13 @@ type Rules = {
   mustAskHistory: typeof mustAskHistory;
   answerDuplicate: typeof answerDuplicate;
   waits: (mark: DuplicateMark | undefined) => boolean;
-  /** One row for each attempt, by a unique key. */
+  /** A unique key allows one row for each attempt. */
   isUnique: boolean;
-  /** The follow-up comes before the acknowledgement. */
+  /** A worker does the follow-up before it acknowledges the message. */
   followsUpFirst: boolean;
-  /** A redelivered message whose row another worker has written resumes. */
+  /** A worker resumes a redelivered message whose attempt another worker recorded. */
   resumesOvertaken: boolean;
-  /** A held message with the duty to resume is not replaced by one without. */
+  /** A held message that is marked to resume is not replaced by one without that mark. */
   keepsHeldDuty: boolean;
 };
 
@@ -187,7 +191,7 @@ function* followUp(applied: Rules, state: State, slot: number, work: Work): Iter
   }
 }
 
-/** A marked message waits for live workers that post its attempt, and for those about to post it without a question. */
+/** A marked message waits for live workers that post its attempt, or are about to post it without asking Postgres. */
 function isWaitOver(applied: Rules, { slots }: State, slot: number, { message, mark }: Work): boolean {
   if (!applied.waits(mark)) return true;
   return !slots.some((other, index) => {
@@ -282,7 +286,7 @@ function* faultSteps(state: State): Iterable<Step<State>> {
   }
 }
 
-/** What the jobs do with the outbox, the held delivery and the spilled rows; a publication may not be deleted in time. */
+/** The jobs publish outbox rows and the held delivery, perhaps without deleting them, and write spilled rows. */
 function* storeSteps(state: State): Iterable<Step<State>> {
   const [spilled, ...outbox] = state.outbox;
   if (spilled) {
@@ -333,15 +337,15 @@ function spend(state: State, fault: keyof Faults): State {
   };
 }
 
-// Up to 200,000 states are enumerated, beside other tests on the same cores.
+// Each test explores up to 200,000 states while other tests use the same cores, hence the long timeout.
 describe('two workers with one delivery', { timeout: 120_000 }, () => {
   it.each<[string, Partial<Faults>, number?]>([
-    ['one worker crashes, and one of them handles two messages', { crash: 1 }, 3],
+    ['one worker crashes, and worker A handles two messages', { crash: 1 }, 3],
     ['workers crash twice, hold the delivery, and get a confirm too late', { crash: 2, broker: 1, hold: 1 }],
     ['a worker is cut off from the broker, and one crashes', { crash: 1, cutOff: 1, hold: 1 }],
     ['a worker loses Postgres, and one crashes', { crash: 1, postgres: 1, hold: 1 }],
     ['a duplicate overtakes its message, and a worker crashes', { crash: 1, order: 1, broker: 1 }],
-  ])('record each attempt once, follow it up, and post it once, when %s', (_when, faults, slots) => {
+  ])('each attempt is recorded once, never posted again and followed up when %s', (_when, faults, slots) => {
     expect(check(faults, {}, slots)).toMatch(/^holds in all \d+ states$/);
   });
 
@@ -372,19 +376,19 @@ describe('two workers with one delivery', { timeout: 120_000 }, () => {
       { crash: 1 },
     ],
     [
-      'a retry does not ask',
+      'a retry does not ask for the history',
       'a recorded attempt is posted again',
       { mustAskHistory: ({ mark }) => mark !== undefined },
       { crash: 1, order: 1 },
     ],
     [
-      'a marked first attempt does not ask',
+      'a marked first attempt does not ask for the history',
       'a recorded attempt is posted again',
       { mustAskHistory: ({ attemptNum }) => attemptNum > 1 },
       {},
     ],
     [
-      'a worker does not know what it has in flight',
+      'a worker ignores its other messages in flight',
       'two workers post the same attempt',
       { answerDuplicate: (message) => answerDuplicate({ ...message, isInFlightHere: false }) },
       {},
@@ -397,7 +401,7 @@ describe('two workers with one delivery', { timeout: 120_000 }, () => {
       { crash: 1 },
     ],
     [
-      'every duplicate resumes',
+      'every duplicate is resumed',
       'the schedule forks',
       { answerDuplicate: (message) => instead('done', 'resume', answerDuplicate(message)) },
       {},
@@ -411,23 +415,23 @@ describe('two workers with one delivery', { timeout: 120_000 }, () => {
       { crash: 1 },
     ],
     [
-      'a redelivered message that finds the row of another worker ends',
+      'a redelivered message that finds the row of another worker is done',
       'a follow-up is lost',
       { resumesOvertaken: false },
       { crash: 1, cutOff: 1 },
     ],
     [
-      'a held message with the duty to resume is replaced by one without',
+      'a held message that is marked to resume is replaced by one without that mark',
       'a follow-up is lost',
       { keepsHeldDuty: false },
       { crash: 1, cutOff: 1, hold: 2 },
     ],
-  ])('break a rule where %s: %s', (_mutation, sentence, changed, faults, slots) => {
+  ])('if %s, the model finds that %s', (_mutation, sentence, changed, faults, slots) => {
     const counterExample = check(faults, changed, slots);
     expect(counterExample.split('\n')[0]).toBe(`${sentence}:`);
   });
 
-  it('print the shortest interleaving that breaks a rule', () => {
+  it('the model prints the shortest interleaving that breaks a rule', () => {
     expect(check({ crash: 1 }, { markOfNextAttempt: () => undefined })).toMatchInlineSnapshot(`
       "two workers post the same attempt:
         1. A receives attempt 1 (unmarked)

@@ -25,20 +25,20 @@ const message = { attemptNum: 2, mark: undefined, history: history(1), isInFligh
 
 describe('a message that asks before it is posted', () => {
   it.each([undefined, 'done_if_recorded', 'resume_if_recorded'] as const)(
-    'is posted where its attempt has no row (mark %s)',
+    'a message with the mark %s is posted when its attempt has no row',
     (mark) => {
       expect(answerDuplicate({ ...message, mark })).toBe('post');
       expect(answerDuplicate({ ...message, mark, attemptNum: 1, history: history(0) })).toBe('post');
     },
   );
 
-  it('is posted while Postgres is unavailable', () => {
+  it('a message is posted while Postgres is unavailable', () => {
     const unavailable = { ...message, mark: 'resume_if_recorded', history: undefined } as const;
     expect(answerDuplicate(unavailable)).toBe('post');
   });
 
   it.each(['failed', 'delivered', 'dead_lettered'] as const)(
-    'is done where its attempt is recorded as %s, unless it was redelivered',
+    'a message whose attempt is recorded as %s is done, or resumed if it was redelivered',
     (status) => {
       const recorded = { ...message, history: history(2, status) };
       expect(answerDuplicate(recorded)).toBe('done');
@@ -47,16 +47,16 @@ describe('a message that asks before it is posted', () => {
     },
   );
 
-  it('is done where a later attempt is recorded: the follow-up of this one was done', () => {
+  it('a message is done when a later attempt is recorded, even if it was redelivered', () => {
     const later = { ...message, mark: 'resume_if_recorded', history: history(3) } as const;
     expect(answerDuplicate(later)).toBe('done');
   });
 
-  it('is done where the delivery is finished', () => {
+  it('a message of a finished delivery is done', () => {
     expect(answerDuplicate({ ...message, attemptNum: 3, history: history(2, 'delivered') })).toBe('done');
   });
 
-  it('is busy while another message of the delivery is in flight in the same worker', () => {
+  it('a message is busy while another message of its delivery is in flight in the same worker', () => {
     expect(answerDuplicate({ ...message, isInFlightHere: true })).toBe('busy');
     const recorded = { ...message, mark: 'resume_if_recorded', history: history(2) } as const;
     expect(answerDuplicate({ ...recorded, isInFlightHere: true })).toBe('busy');
@@ -64,24 +64,24 @@ describe('a message that asks before it is posted', () => {
 });
 
 describe('the mark of a message', () => {
-  it('asks the worker to resume after a redelivery, whatever the message carries', () => {
+  it('a redelivered message is marked resume_if_recorded, and any other message keeps its mark', () => {
     for (const mark of [undefined, 'done_if_recorded', 'resume_if_recorded'] as const) {
       expect(markOnReceipt(mark, { redelivered: true })).toBe('resume_if_recorded');
       expect(markOnReceipt(mark, { redelivered: false })).toBe(mark);
     }
   });
 
-  it('keeps the duty to resume when the message is published again', () => {
+  it('a message published again keeps resume_if_recorded, and an unmarked one gets done_if_recorded', () => {
     expect(markWhenPublishedAgain('resume_if_recorded')).toBe('resume_if_recorded');
     expect(markWhenPublishedAgain(undefined)).toBe('done_if_recorded');
   });
 
-  it('is on the next attempt only where another worker may have published that attempt', () => {
+  it('the message of the next attempt is marked only when a resumed worker publishes it', () => {
     expect(markOfNextAttempt({ isResumed: true })).toBe('done_if_recorded');
     expect(markOfNextAttempt({ isResumed: false })).toBeUndefined();
   });
 
-  it('makes a first attempt ask; a later attempt always asks', () => {
+  it('a first attempt asks for the history only if its message is marked, and a later one always asks', () => {
     expect(mustAskHistory({ mark: undefined, attemptNum: 1 })).toBe(false);
     expect(mustAskHistory({ mark: 'done_if_recorded', attemptNum: 1 })).toBe(true);
     expect(mustAskHistory({ mark: undefined, attemptNum: 2 })).toBe(true);

@@ -23,12 +23,12 @@ function retryDelayMs(changes: Parameters<typeof followUp>[0]): number {
 }
 
 describe('the follow-up of an attempt', () => {
-  it.each([1, 4, 99])('is none after a delivered attempt, also the attempt %i', (attemptNum) => {
+  it.each([1, 4, 99])('attempt %i has no follow-up when it is delivered', (attemptNum) => {
     const outcome = { kind: 'delivered', statusCode: 204 } as const;
     expect(followUp({ outcome, attemptNum })).toEqual({ kind: 'none' });
   });
 
-  it.each([1, 4])('disables the endpoint after an answer of 410 to attempt %i', (attemptNum) => {
+  it.each([1, 4])('an answer of 410 to attempt %i disables the endpoint', (attemptNum) => {
     const reason = expect.stringContaining('410') as string;
     expect(followUp({ outcome: gone, attemptNum })).toEqual({ kind: 'disable_endpoint', reason });
   });
@@ -37,35 +37,35 @@ describe('the follow-up of an attempt', () => {
     [1, 5_000],
     [2, 30_000],
     [3, 3_600_000],
-  ])('is a retry after failed attempt %i, %i ms from its end', (attemptNum, delayMs) => {
+  ])('failed attempt %i is followed by a retry %i ms after its end', (attemptNum, delayMs) => {
     expect(retryDelayMs({ attemptNum })).toBe(delayMs);
   });
 
-  it.each([4, 5, 99])('is a dead letter after failed attempt %i, past the schedule', (attemptNum) => {
+  it.each([4, 5, 99])('a delivery whose last attempt %i fails becomes a dead letter', (attemptNum) => {
     const reason = `HTTP 500 at attempt ${attemptNum}, the last`;
     expect(followUp({ attemptNum })).toEqual({ kind: 'dead_letter', reason });
   });
 
-  it('is a dead letter after the first attempt of an empty schedule', () => {
+  it('a delivery with an empty schedule becomes a dead letter when its first attempt fails', () => {
     expect(followUp({ schedule: [] })).toMatchObject({ kind: 'dead_letter' });
   });
 
   it.each([
-    ['is later for a longer Retry-After', 7_000, 7_000],
-    ['is not earlier for a shorter Retry-After', 1_000, 5_000],
-    ['is the same for a Retry-After of 0', 0, 5_000],
-    ['is at most the longest delay of the schedule, or an hour, later', 86_400_000, 3_600_000],
+    ['a longer Retry-After makes the retry later', 7_000, 7_000],
+    ['a shorter Retry-After does not make the retry earlier', 1_000, 5_000],
+    ['a Retry-After of 0 does not change the retry', 0, 5_000],
+    ['Retry-After delays a retry by at most an hour or the longest delay', 86_400_000, 3_600_000],
   ])('%s', (_title, retryAfterMs, delayMs) => {
     expect(retryDelayMs({ outcome: { ...failed, retryAfterMs } })).toBe(delayMs);
   });
 
-  it('is a dead letter at the end of the schedule, whatever Retry-After asks for', () => {
+  it('a delivery at the end of its schedule becomes a dead letter, whatever Retry-After says', () => {
     const outcome = { ...failed, retryAfterMs: 60_000 };
     expect(followUp({ outcome, attemptNum: 4 })).toMatchObject({ kind: 'dead_letter' });
   });
 
   it.each([0, 0.25, 0.999_999])(
-    'is never earlier than the schedule says, and at most 10 %% later (random %f)',
+    'a retry is never earlier than the schedule says, and at most 10 %% later (random %f)',
     (random) => {
       for (const schedule of [['1s'], ['5s'], ['30s'], ['1h'], ['48h']]) {
         const exactMs = retryDelayMs({ schedule });
@@ -77,7 +77,7 @@ describe('the follow-up of an attempt', () => {
     },
   );
 
-  it('spreads retries after a minute, so that two attempts that fail together are not repeated together', () => {
+  it('two attempts that fail together are retried at different times after a delay of a minute', () => {
     const [early, late] = [0, 0.9].map((random) => retryDelayMs({ schedule: ['1m'], random: () => random }));
     expect(early).not.toBe(late);
   });
@@ -99,11 +99,11 @@ describe('the follow-up of a recorded attempt', () => {
       followUp({ attemptNum: 2, schedule: ['1s'] }),
     ],
     [
-      'to disable the endpoint where a failed attempt has no next one',
+      'to disable the endpoint when a failed attempt has no next one',
       { lastStatus: 'failed' },
       followUp({ outcome: gone }),
     ],
-  ] as const)('is %s', (_title, row, expected) => {
+  ] as const)('the follow-up of a recorded attempt is %s', (_title, row, expected) => {
     expect(recordedFollowUp({ ...history, ...row })).toEqual(expected);
   });
 });

@@ -10,7 +10,7 @@ function valuesOf(headers: readonly (readonly [string, string])[], name: string)
 }
 
 describe('newSigningSecret', () => {
-  it('is whsec_ and 32 random bytes in base64', () => {
+  it('a new signing secret is whsec_ and 32 random bytes in base64', () => {
     const secrets = Array.from({ length: 100 }, newSigningSecret);
     for (const each of secrets) {
       expect(each).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -28,17 +28,17 @@ describe('signStandardWebhook', () => {
     body: Buffer.from('{"test": 2432232314}'),
   };
 
-  it('makes the example of the Standard Webhooks specification', () => {
+  it('the signature of the Standard Webhooks example equals the one in the specification', () => {
     expect(signStandardWebhook(example)).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 
-  it('reads a secret without its prefix alike', () => {
+  it('a signing secret gives the same signature without its prefix', () => {
     expect(signStandardWebhook({ ...example, secrets: [secret.slice(6)] })).toBe(
       signStandardWebhook(example),
     );
   });
 
-  it('makes one signature for each secret, separated by spaces', () => {
+  it('each signing secret gives one signature, and spaces separate them', () => {
     const secrets = [newSigningSecret(), secret];
     const signatures = signStandardWebhook({ ...example, secrets }).split(' ');
     expect(signatures).toHaveLength(2);
@@ -47,7 +47,7 @@ describe('signStandardWebhook', () => {
   });
 
   it.each(['', '{}', 'şş 🦊', 'a\0b', 'x'.repeat(1_000_000)])(
-    'agrees with the library about body %#',
+    'the signature of body %# equals the one of the Standard Webhooks library',
     (text) => {
       const fresh = newSigningSecret();
       const signature = signStandardWebhook({ ...example, secrets: [fresh], body: Buffer.from(text) });
@@ -57,7 +57,7 @@ describe('signStandardWebhook', () => {
     },
   );
 
-  it('signs the bytes of a body that is not UTF-8', () => {
+  it('the signature of a body that is not UTF-8 covers its bytes', () => {
     const raw = Uint8Array.of(0x22, 0xff, 0x22);
     const replaced = Buffer.from(new TextDecoder().decode(raw));
     expect(signStandardWebhook({ ...example, body: raw })).not.toBe(
@@ -66,7 +66,7 @@ describe('signStandardWebhook', () => {
   });
 
   it.each(['', 'whsec_', 'whsec_!!!!', 'whsec_AA', 'whsec_ş', `${secret}\n`])(
-    'refuses the secret %j without showing it',
+    'the signing secret %j is refused without being shown',
     (wrong) => {
       const sign = () => signStandardWebhook({ ...example, secrets: [wrong] });
       expect(sign).toThrow(RangeError);
@@ -92,7 +92,7 @@ describe('deliveryHeaders', () => {
   };
   const timestamp = String(Math.floor(now / 1_000));
 
-  it("are the provider's own untouched, then the fixed ones, then the relay's", () => {
+  it('a request carries the provider headers untouched, then the fixed headers, then those of the relay', () => {
     const signature = signStandardWebhook({
       secrets: [secret],
       id,
@@ -111,7 +111,7 @@ describe('deliveryHeaders', () => {
     ]);
   });
 
-  it('satisfy the Standard Webhooks library, with either secret during a rotation', () => {
+  it('the Standard Webhooks library verifies a request with either secret during a rotation', () => {
     const fresh = newSigningSecret();
     const headers = Object.fromEntries(deliveryHeaders({ ...attempt, secrets: [fresh, secret] }));
     expect(new Webhook(secret).verify(attempt.body.toString(), headers)).toEqual({ a: 1 });
@@ -122,7 +122,7 @@ describe('deliveryHeaders', () => {
   });
 
   it.each(['webhook-id', 'Webhook-Timestamp', 'WEBHOOK-SIGNATURE'])(
-    "keep a provider's own %s, and put the relay's three under hqrelay-",
+    'a provider header %s is kept, and the three of the relay get the prefix hqrelay-',
     (name) => {
       const headers = deliveryHeaders({ ...attempt, providerHeaders: [[name, 'theirs']] });
       expect(headers[0]).toEqual([name, 'theirs']);
@@ -134,7 +134,7 @@ describe('deliveryHeaders', () => {
     },
   );
 
-  it('from the provider cannot pass as headers of the relay', () => {
+  it('neither provider headers nor fixed headers can pass as headers of the relay', () => {
     const forged: [string, string][] = [
       ['X-HQRelay-Attempt', '99'],
       ['x-hqrelay-sequence', '99'],
@@ -154,7 +154,7 @@ describe('deliveryHeaders', () => {
     }
   });
 
-  it('let a fixed header replace a header of the provider, in any spelling', () => {
+  it('a fixed header replaces a provider header of the same name in any case', () => {
     const headers = deliveryHeaders({
       ...attempt,
       providerHeaders: [
@@ -167,14 +167,14 @@ describe('deliveryHeaders', () => {
   });
 
   it.each(['Host', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Expect'])(
-    'do not let a fixed %s break the request',
+    'a fixed %s header is dropped, because it would break the request',
     (name) => {
       const headers = deliveryHeaders({ ...attempt, fixedHeaders: [[name, '1']] });
       expect(valuesOf(headers, name.toLowerCase())).toEqual([]);
     },
   );
 
-  it('keep repeated headers and their order', () => {
+  it('repeated provider headers are kept in their order', () => {
     const headers = deliveryHeaders({
       ...attempt,
       providerHeaders: [
@@ -190,7 +190,7 @@ describe('deliveryHeaders', () => {
     ]);
   });
 
-  it('carry no empty signature when the endpoint has no secret', () => {
+  it('a request carries no signature header when the endpoint has no secret', () => {
     const headers = deliveryHeaders({ ...attempt, secrets: [] });
     expect(valuesOf(headers, 'webhook-signature')).toEqual([]);
     expect(valuesOf(headers, 'webhook-id')).toEqual([id]);

@@ -19,16 +19,16 @@ describe('parseRetrySchedule', () => {
     [' 1s , 48h ', ['1s', '48h']],
     ['10m', ['10m']],
     ['2d', ['2d']],
-  ])('reads %j', (text, schedule) => {
+  ])('the retry schedule %j is parsed into its delays', (text, schedule) => {
     expect(parseRetrySchedule(text)).toEqual(schedule);
   });
 
-  it('hands out presets that are safe to change', () => {
+  it('a change to a parsed preset does not change the preset', () => {
     parseRetrySchedule('hqrelay').pop();
     expect(parseRetrySchedule('hqrelay')).toHaveLength(5);
   });
 
-  it('takes 30 delays, not 31', () => {
+  it('a retry schedule has at most 30 delays', () => {
     expect(parseRetrySchedule(Array(30).fill('1s').join())).toHaveLength(30);
     expect(() => parseRetrySchedule(Array(31).fill('1s').join())).toThrow('at most 30 delays, not 31');
   });
@@ -50,12 +50,12 @@ describe('parseRetrySchedule', () => {
     ['1e3s', 'is not a duration'],
     ['٣s', 'is not a retry schedule'],
     ['5s\0', 'is not a duration'],
-  ])('refuses %j and says why', (text, message) => {
+  ])('the retry schedule %j is refused with the reason', (text, message) => {
     expect(() => parseRetrySchedule(text)).toThrow(RangeError);
     expect(() => parseRetrySchedule(text)).toThrow(message);
   });
 
-  it('keeps its message short for a huge text', () => {
+  it('the error about a huge retry schedule is short', () => {
     const message = messageOf(() => parseRetrySchedule('9'.repeat(1_000_000)));
     expect(message.length).toBeLessThan(200);
   });
@@ -69,12 +69,12 @@ describe('parseDurationMs', () => {
     ['48h', 172_800_000],
     ['7d', 604_800_000],
     ['007s', 7_000],
-  ])('reads %s', (text, ms) => {
+  ])('the duration %s is parsed into milliseconds', (text, ms) => {
     expect(parseDurationMs(text)).toBe(ms);
   });
 
   it.each(['', 's', '5', '5ms', '5 m', '5m ', '5w', '+5m', '0x5s', '5m\n', '1h30m', '9999999999s'])(
-    'refuses %j',
+    'the duration %j is refused',
     (text) => {
       expect(() => parseDurationMs(text)).toThrow(RangeError);
     },
@@ -84,42 +84,42 @@ describe('parseDurationMs', () => {
 describe('nextDelayMs', () => {
   const schedule = ['5s', '30s', '5m'];
 
-  it('is the delay that follows the attempt', () => {
+  it('the delay after attempt n is the nth delay of the schedule', () => {
     const delays = [1, 2, 3].map((attemptNum) => nextDelayMs({ schedule, attemptNum }));
     expect(delays).toEqual([5_000, 30_000, 300_000]);
   });
 
-  it('is null once the schedule is used up', () => {
+  it('no delay follows the last attempt of a schedule, whatever Retry-After says', () => {
     expect(nextDelayMs({ schedule, attemptNum: 4 })).toBeNull();
     expect(nextDelayMs({ schedule, attemptNum: 1_000_000 })).toBeNull();
     expect(nextDelayMs({ schedule: [], attemptNum: 1 })).toBeNull();
     expect(nextDelayMs({ schedule: [], attemptNum: 1, retryAfterMs: 5_000 })).toBeNull();
   });
 
-  it('is lengthened by Retry-After', () => {
+  it('a longer Retry-After lengthens the delay', () => {
     expect(nextDelayMs({ schedule, attemptNum: 1, retryAfterMs: 60_000 })).toBe(60_000);
   });
 
-  it('is not shortened by Retry-After', () => {
+  it('a shorter Retry-After does not shorten the delay', () => {
     expect(nextDelayMs({ schedule, attemptNum: 3, retryAfterMs: 1_000 })).toBe(300_000);
   });
 
-  it('lets Retry-After ask for an hour when the whole schedule is shorter', () => {
+  it('Retry-After lengthens a delay to at most one hour when every delay of the schedule is shorter', () => {
     const retryAfterMs = 9_999_999_999_000;
     expect(nextDelayMs({ schedule, attemptNum: 1, retryAfterMs })).toBe(hourMs);
   });
 
-  it('lets Retry-After ask for the longest delay of a longer schedule', () => {
+  it('Retry-After lengthens a delay to at most the longest delay of a schedule that exceeds one hour', () => {
     const long = ['1m', '48h'];
     const retryAfterMs = Number.POSITIVE_INFINITY;
     expect(nextDelayMs({ schedule: long, attemptNum: 1, retryAfterMs })).toBe(48 * hourMs);
   });
 
-  it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY])('ignores a Retry-After of %s', (retryAfterMs) => {
+  it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY])('a Retry-After of %s is ignored', (retryAfterMs) => {
     expect(nextDelayMs({ schedule, attemptNum: 1, retryAfterMs })).toBe(5_000);
   });
 
-  it.each([0, -1, 1.5, Number.NaN])('refuses attempt %s: attempts count from 1', (attemptNum) => {
+  it.each([0, -1, 1.5, Number.NaN])('attempt %s is refused, as attempts count from 1', (attemptNum) => {
     expect(() => nextDelayMs({ schedule, attemptNum })).toThrow(RangeError);
   });
 });
@@ -132,18 +132,18 @@ describe('parseRetryAfter', () => {
     ['120', 120_000],
     [' 120 ', 120_000],
     ['9999999999', 9_999_999_999_000],
-  ])('reads %j seconds', (value, ms) => {
+  ])('a Retry-After of %j is read as seconds', (value, ms) => {
     expect(parseRetryAfter(value, now)).toBe(ms);
   });
 
   it.each(['Sun, 06 Nov 1994 08:49:37 GMT', 'Sunday, 06-Nov-94 08:49:37 GMT', 'Sun Nov  6 08:49:37 1994'])(
-    'reads the date %s as the distance from now',
+    'the Retry-After date %s is read as the time from now until then',
     (value) => {
       expect(parseRetryAfter(value, now)).toBe(30_000);
     },
   );
 
-  it('is 0 for a date gone by', () => {
+  it('a Retry-After date in the past is read as 0', () => {
     expect(parseRetryAfter('Sun, 06 Nov 1994 08:49:37 GMT', now + 1_000_000)).toBe(0);
   });
 
@@ -167,13 +167,13 @@ describe('parseRetryAfter', () => {
     'Sun, 06 Foo 1994 08:49:37 GMT',
     '12\0',
     '٣',
-  ])('makes nothing of %j', (value) => {
+  ])('an invalid Retry-After of %j is ignored', (value) => {
     expect(parseRetryAfter(value, now)).toBeUndefined();
   });
 });
 
 describe('the delay ladder', () => {
-  it('rises, and every name is its length', () => {
+  it('the delay ladder rises, and the name of each rung is its length', () => {
     const lengths = delayLadder.map((rung) => rung.ms);
     expect(lengths).toEqual(lengths.toSorted((a, b) => a - b));
     for (const rung of delayLadder) expect(parseDurationMs(rung.name)).toBe(rung.ms);
@@ -193,7 +193,7 @@ describe('the delay ladder', () => {
     [hourMs, '1h'],
     [48 * hourMs, '1h'],
     [Number.POSITIVE_INFINITY, '1h'],
-  ])('takes a message that waits for %s ms to the rung %s', (remainingMs, name) => {
+  ])('a message with %s ms left to wait goes to the rung %s', (remainingMs, name) => {
     expect(longestRung(remainingMs).name).toBe(name);
   });
 });
