@@ -3,7 +3,7 @@ import { matchesEventTypes, parseEventTypes } from './event-filter.ts';
 
 describe('matchesEventTypes', () => {
   it.each([[[]], [['*']], [['order.paid', '*']]])(
-    'with %j every webhook matches, also one without a type',
+    'the event filter %j matches every webhook, also one without an event type',
     (patterns) => {
       expect(matchesEventTypes(patterns, 'payment.captured')).toBe(true);
       expect(matchesEventTypes(patterns, '')).toBe(true);
@@ -12,7 +12,7 @@ describe('matchesEventTypes', () => {
   );
 
   it.each(['payment.captured', 'payment.refund.created', 'payment.*', 'payment..'])(
-    'payment.* matches %s',
+    'the event filter payment.* matches %s',
     (type) => {
       expect(matchesEventTypes(['payment.*'], type)).toBe(true);
     },
@@ -27,29 +27,29 @@ describe('matchesEventTypes', () => {
     'order.payment.x',
     '',
     null,
-  ])('payment.* does not match %s', (type) => {
+  ])('the event filter payment.* does not match %s', (type) => {
     expect(matchesEventTypes(['payment.*'], type)).toBe(false);
   });
 
-  it('matches an exact type to the letter', () => {
+  it('an event filter without a wildcard matches exactly one event type', () => {
     expect(matchesEventTypes(['order.paid'], 'order.paid')).toBe(true);
     expect(matchesEventTypes(['order.paid'], 'order.Paid')).toBe(false);
     expect(matchesEventTypes(['order.paid'], 'order.paid.late')).toBe(false);
     expect(matchesEventTypes(['order.paid'], 'orderXpaid')).toBe(false);
   });
 
-  it('matches when any of several patterns does', () => {
+  it('an event filter of several patterns matches when any of them matches', () => {
     expect(matchesEventTypes(['order.paid', 'payment.*'], 'payment.captured')).toBe(true);
     expect(matchesEventTypes(['order.paid', 'payment.*'], 'refund.created')).toBe(false);
   });
 
-  it('takes regular expression characters literally', () => {
+  it('an event filter takes regular expression characters literally', () => {
     expect(matchesEventTypes(['a+b(c)', '[x].*'], 'a+b(c)')).toBe(true);
     expect(matchesEventTypes(['.+'], 'anything')).toBe(false);
     expect(matchesEventTypes(['[x].*'], 'x.y')).toBe(false);
   });
 
-  it('stays fast for a huge hostile type', () => {
+  it('a huge hostile event type is matched before the test times out', () => {
     expect(matchesEventTypes(['a.*', `${'a.'.repeat(100)}*`], 'a.'.repeat(1_000_000))).toBe(true);
   });
 });
@@ -62,7 +62,7 @@ describe('parseEventTypes', () => {
     ['a,a,b', ['a', 'b']],
     ['charge complete', ['charge complete']],
     ['ödeme.alındı', ['ödeme.alındı']],
-  ])('reads %j', (list, patterns) => {
+  ])('the event type list %j is parsed into its patterns', (list, patterns) => {
     expect(parseEventTypes(list)).toEqual(patterns);
   });
 
@@ -81,7 +81,7 @@ describe('parseEventTypes', () => {
     ['a\ud800', 'has a control character'],
     ['a'.repeat(256), 'at most 255 characters, not 256'],
     [Array.from({ length: 101 }, (_, i) => `t${i}`).join(), 'at most 100 event types, not 101'],
-  ])('refuses list %# and says why', (list, message) => {
+  ])('an invalid event type list is refused with the reason (case %#)', (list, message) => {
     expect(() => parseEventTypes(list)).toThrow(RangeError);
     expect(() => parseEventTypes(list)).toThrow(message);
   });

@@ -15,13 +15,13 @@ describe('a credential header with a secret of the project', () => {
     ['Authorization', 'Bearer n3w-s3cret'],
     ['authorization', 'Token token="o1d-s3cret"'],
     ['X-Api-Key', 'key=n3w-s3cret'],
-  ])('is rebuilt from its place: %s: %s', (name, value) => {
+  ])('a credential header is rebuilt from its place: %s: %s', (name, value) => {
     const places = findCredentials(['Host', 'x', name, value], secrets);
     expect(places).toHaveLength(1);
     expect(restoreCredentials(places, secrets)).toEqual([[name, value]]);
   });
 
-  it('leaves no part of the secret in the stored place', () => {
+  it('the stored place of a credential contains no part of the secret', () => {
     const raw = ['X-Api-Key', 'n3w-s3cret', 'Authorization', 'Bearer o1d-s3cret', 'verif-hash', 'o1d-s3cret'];
     expect(findCredentials(raw, secrets)).toEqual([
       { name: 'X-Api-Key', secretId: 'new', before: '', after: '' },
@@ -31,7 +31,7 @@ describe('a credential header with a secret of the project', () => {
     expect(keepHeaders(raw)).toEqual([]);
   });
 
-  it('may contain the secret as user and password in base64', () => {
+  it('a credential header with user and password in base64 is rebuilt', () => {
     const account = [{ id: 'account', key: 'user:pässword' }];
     const places = findCredentials(['Authorization', basic('user:pässword')], account);
     expect(JSON.stringify(places)).not.toMatch(/user|dXNlc/);
@@ -39,14 +39,14 @@ describe('a credential header with a secret of the project', () => {
     expect(findCredentials(['Authorization', basic('user:n3w-s3cret')], secrets)).toEqual([]);
   });
 
-  it('may contain a secret that is not ASCII', () => {
+  it('a credential header with a secret that is not ASCII is rebuilt', () => {
     const key = 'gehëim₹';
     const wire = Buffer.from(key).toString('latin1');
     const places = findCredentials(['X-Token', wire], [{ id: 'a', key }]);
     expect(restoreCredentials(places, [{ id: 'a', key }])).toEqual([['X-Token', wire]]);
   });
 
-  it('is rebuilt with the newest secret when its own has been rotated out', () => {
+  it('a credential header is rebuilt with the newest secret when its own has been rotated out', () => {
     const places = findCredentials(['Authorization', 'Bearer o1d-s3cret'], secrets);
     expect(restoreCredentials(places, secrets.slice(0, 1))).toEqual([['Authorization', 'Bearer n3w-s3cret']]);
     expect(restoreCredentials(places, [])).toEqual([]);
@@ -58,22 +58,22 @@ describe('a header of any name with a secret of the project', () => {
     ['X-Our-Own', 'o1d-s3cret'],
     ['X-Our-Own', 'Bearer n3w-s3cret'],
     ['X-Our-Own', 'Token token="o1d-s3cret"'],
-  ])('is a credential that is removed and rebuilt: %s: %s', (name, value) => {
+  ])('a header of any name with a secret is removed and rebuilt: %s: %s', (name, value) => {
     expect(keepHeaders([name, value, 'X-Kept', '1'], secrets)).toEqual([['X-Kept', '1']]);
     const places = findCredentials([name, value, 'X-Kept', '1'], secrets);
     expect(restoreCredentials(places, secrets)).toEqual([[name, value]]);
   });
 
   it.each([
-    ['has other text around it', 'id=7;secret is o1d-s3cret!'],
-    ['has it in base64 beside a user', basic('user:n3w-s3cret')],
-    ['has it percent-encoded', 'https://x.example/?t=p%26ss%20word'],
-  ])('is a credential that is removed and not rebuilt when it %s', (_, value) => {
+    ['the secret has other text around it', 'id=7;secret is o1d-s3cret!'],
+    ['the secret is in base64 beside a user', basic('user:n3w-s3cret')],
+    ['the secret is percent-encoded', 'https://x.example/?t=p%26ss%20word'],
+  ])('a header of any name is removed and not rebuilt when %s', (_, value) => {
     const all = [...secrets, { id: 'account', key: 'user:n3w-s3cret' }, { id: 'odd', key: 'p&ss word' }];
     expect(keepHeaders(['X-Our-Own', value], all)).toEqual([]);
   });
 
-  it('is no credential when the secret is so short that it may be a word', () => {
+  it('a secret so short that it may be a word makes a header a credential only as its whole value', () => {
     const short = [{ id: 'a', key: 'json' }];
     expect(keepHeaders(['Content-Type', 'application/json'], short)).toHaveLength(1);
     expect(keepHeaders(['X-Our-Own', 'json'], short)).toEqual([]);
@@ -82,7 +82,7 @@ describe('a header of any name with a secret of the project', () => {
 
 describe('a credential that is not rebuilt', () => {
   it.each([
-    ['is no secret of the project', ['Authorization', 'Bearer something-else']],
+    ['is not a secret of the project', ['Authorization', 'Bearer something-else']],
     [
       'has another credential beside it',
       ['Cookie', 'session=0123456789; token=n3w-s3cret', 'X-Token', 'n3w-s3cret,other'],
@@ -90,16 +90,16 @@ describe('a credential that is not rebuilt', () => {
     ['is longer than the secret', ['X-Token', 'n3w-s3cret-and-more', 'X-Api-Key', 'more-n3w-s3cret']],
     ['is named by Connection', ['Connection', 'close, X-Token', 'X-Token', 'n3w-s3cret']],
     ['is for a proxy', ['Proxy-Authorization', 'Bearer n3w-s3cret']],
-  ])('%s', (_, rawHeaders) => {
+  ])('a credential is not rebuilt when it %s', (_, rawHeaders) => {
     expect(findCredentials(rawHeaders, secrets)).toEqual([]);
   });
 
-  it('is one beyond the first eight', () => {
+  it('a credential beyond the first eight is not rebuilt', () => {
     const raw = [...credentialHeaders].flatMap((name) => [name, 'n3w-s3cret']);
     expect(findCredentials(raw, secrets)).toHaveLength(8);
   });
 
-  it('is one that contains a secret of one letter', () => {
+  it('a credential that contains a secret of one letter is not rebuilt', () => {
     const short = [{ id: 'short', key: 'e' }];
     expect(findCredentials(['Authorization', 'Bearer eyJhbGciOi', 'X-Token', 'aeb'], short)).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { credentialHeaders, keepHeaders } from './forwarded-headers.ts';
 
 describe('keepHeaders', () => {
-  it("keeps the provider's headers in order, in its spelling, repeated ones too", () => {
+  it('provider headers keep their order and spelling, also repeated ones', () => {
     const rawHeaders = [
       'X-GitHub-Event',
       'push',
@@ -40,11 +40,11 @@ describe('keepHeaders', () => {
     'Host',
     'Content-Length',
     'Expect',
-  ])('drops %s, which belongs to the connection', (name) => {
+  ])('the header %s, which belongs to the connection, is dropped', (name) => {
     expect(keepHeaders([name, 'x', 'X-Kept', '1'])).toEqual([['X-Kept', '1']]);
   });
 
-  it('drops every header that a Connection header names, before it or after it', () => {
+  it('every header that a Connection header names is dropped, before it or after it', () => {
     const rawHeaders = [
       'X-Hop',
       '1',
@@ -72,7 +72,7 @@ describe('keepHeaders', () => {
     'X-Gitlab-Token',
     'X-Telegram-Bot-Api-Secret-Token',
     'verif-hash',
-  ])('drops %s, which is a credential', (name) => {
+  ])('the header %s, which is a credential, is dropped', (name) => {
     expect(keepHeaders([name, 's3cret', name.toUpperCase(), 's3cret'])).toEqual([]);
   });
 
@@ -86,11 +86,11 @@ describe('keepHeaders', () => {
     'X-Forwarded-For',
     'Content-Encoding',
     'traceparent',
-  ])('keeps %s, which is a signature or metadata', (name) => {
+  ])('the header %s, which is a signature or metadata, is kept', (name) => {
     expect(keepHeaders([name, 'x'])).toEqual([[name, 'x']]);
   });
 
-  it('keeps the exact bytes of values', () => {
+  it('header values keep their exact bytes', () => {
     expect(keepHeaders(['X-Raw', '\xff\xfe', '__proto__', 'x', 'constructor', 'y'])).toEqual([
       ['X-Raw', '\xff\xfe'],
       ['__proto__', 'x'],
@@ -98,12 +98,12 @@ describe('keepHeaders', () => {
     ]);
   });
 
-  it('returns nothing for no headers, and for a name without a value', () => {
+  it('an empty list of headers stays empty, and a name without a value is dropped', () => {
     expect(keepHeaders([])).toEqual([]);
     expect(keepHeaders(['X-Kept', '1', 'X-Torn'])).toEqual([['X-Kept', '1']]);
   });
 
-  it('handles thousands of headers', () => {
+  it('ten thousand headers that a Connection header names are dropped', () => {
     const rawHeaders = Array.from({ length: 20_000 }, (_, i) => `x-${i}`);
     rawHeaders.push('Connection', Array.from({ length: 10_000 }, (_, i) => `x-${i * 2}`).join());
     expect(keepHeaders(rawHeaders)).toEqual([]);
@@ -111,7 +111,7 @@ describe('keepHeaders', () => {
 });
 
 describe('credentialHeaders', () => {
-  it('are in lower case, or they would never match', () => {
+  it('the names of credential headers are in lower case, or they would never match', () => {
     for (const name of credentialHeaders) expect(name).toBe(name.toLowerCase());
   });
 });

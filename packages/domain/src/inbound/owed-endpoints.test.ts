@@ -9,7 +9,7 @@ it('a webhook owes endpoints that are enabled or disabled by the relay, not thos
   expect(owedEndpoints([enabled, byRelay, byPerson], null)).toEqual(['enabled', 'by relay']);
 });
 
-it('a webhook owes no endpoint whose event filter leaves it out', () => {
+it('a webhook owes no endpoint whose event filter does not match it', () => {
   const filtered = [enabled, byRelay].map((endpoint) => ({ ...endpoint, eventTypes: ['payment.*'] }));
   expect(owedEndpoints(filtered, 'payment.captured')).toEqual(['enabled', 'by relay']);
   expect(owedEndpoints(filtered, 'order.paid')).toEqual([]);

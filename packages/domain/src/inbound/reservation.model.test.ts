@@ -12,8 +12,9 @@ import {
   type Reservation,
 } from './reservation.ts';
 
-// Every interleaving of two requests and the provider's retry, with crashes, refusals and faults of the stores. The model takes
-// its rules from the functions of the domain; `apps/receiver/test/reservation-conformance.test.ts` holds it to the real stores.
+// The model explores every interleaving of two requests and the provider's retry, with crashes, refusals and faults of
+// the stores. It takes its rules from the functions of the domain, and
+// `apps/receiver/test/reservation-conformance.test.ts` compares it with the real stores.
 
 type Requests = Scenario['requests'];
 
@@ -35,31 +36,31 @@ function check(
 describe('requests of one webhook', { timeout: 120_000 }, () => {
   it.each<[string, Requests, Partial<Faults>, Omit<Partial<Scenario>, 'requests' | 'faults'>?]>([
     ['a receiver crashes and a request is refused', sameWebhook, { crash: 1, refusal: 1 }],
-    ['a receiver crashes and Redis does not answer, or is lost', sameWebhook, { crash: 1, redis: 1 }],
-    ['a request is refused and Redis does not answer, or is lost', sameWebhook, { refusal: 1, redis: 1 }],
-    ['a receiver crashes and Redis forgets', sameWebhook, { crash: 1, refusal: 1, flush: 1 }],
+    ['a receiver crashes and Redis does not answer or fails', sameWebhook, { crash: 1, redis: 1 }],
+    ['a request is refused and Redis does not answer or fails', sameWebhook, { refusal: 1, redis: 1 }],
+    ['a receiver crashes and Redis loses its keys', sameWebhook, { crash: 1, refusal: 1, flush: 1 }],
     ['Redis is unavailable', sameWebhook, { crash: 1, refusal: 1 }, { withoutRedis: true }],
     ['a request outlives its reservation', sameWebhook, { crash: 1, outlive: 1 }],
-    ['Postgres is late and a receiver crashes', sameWebhook, { crash: 1, refusal: 1, postgres: 1 }],
+    ['Postgres does not answer and a receiver crashes', sameWebhook, { crash: 1, refusal: 1, postgres: 1 }],
     ['the second body differs, and a receiver crashes', otherBody, { crash: 1, refusal: 1 }],
     ['the second body differs, and Redis does not answer', otherBody, { crash: 1, redis: 1 }],
-    ['the second body differs, and Redis forgets', otherBody, { crash: 1, flush: 1 }],
+    ['the second body differs, and Redis loses its keys', otherBody, { crash: 1, flush: 1 }],
     ['the second body differs, without Redis', otherBody, { crash: 1, refusal: 1 }, { withoutRedis: true }],
-    ['other bodies are duplicates', otherBody, { crash: 1, redis: 1 }, { onConflict: 'duplicate' }],
-    ['its content comes under another id', otherId, { crash: 1, refusal: 1 }, { hasContentKey: true }],
+    ['other bodies count as duplicates', otherBody, { crash: 1, redis: 1 }, { onConflict: 'duplicate' }],
+    ['its content arrives under another id', otherId, { crash: 1, refusal: 1 }, { hasContentKey: true }],
     [
-      'its content comes under another id, without Redis',
+      'its content arrives under another id, without Redis',
       otherId,
       { crash: 1, refusal: 1 },
       { hasContentKey: true, withoutRedis: true },
     ],
-  ])('get one id, which is durable, and none is stuck, when %s', (_when, requests, faults, options) => {
+  ])('a webhook gets one durable id and no request is stuck when %s', (_when, requests, faults, options) => {
     expect(check(requests, faults, options)).toMatch(/^holds in all \d+ states$/);
   });
 });
 
-describe('a webhook gets two ids only where', { timeout: 60_000 }, () => {
-  it('Redis does not answer a request while another one, which Redis admitted, has no row yet', () => {
+describe('a webhook with two ids', { timeout: 60_000 }, () => {
+  it('a webhook gets two ids if Redis does not answer while the row of an admitted request is missing', () => {
     expect(check(sameWebhook, { redis: 1 }, { without: ['visible'] })).toMatchInlineSnapshot(`
       "one webhook is answered 202 under two ids:
         1. A asks Redis: admit a
@@ -75,7 +76,7 @@ describe('a webhook gets two ids only where', { timeout: 60_000 }, () => {
     `);
   });
 
-  it('Redis is asked again before it learns that a receiver served the project without it', () => {
+  it('a webhook gets two ids if Redis is asked before it learns of a request that was served without it', () => {
     expect(check(sameWebhook, { redis: 1 }, { without: ['told'] })).toMatchInlineSnapshot(`
       "one webhook is answered 202 under two ids:
         1. Redis does not answer A
@@ -91,7 +92,7 @@ describe('a webhook gets two ids only where', { timeout: 60_000 }, () => {
     `);
   });
 
-  it('Redis and Postgres each fail a request of the webhook', () => {
+  it('a webhook gets two ids if neither Redis nor Postgres answers one of its requests', () => {
     expect(check(sameWebhook, { redis: 1, postgres: 1 })).toMatchInlineSnapshot(`
       "one webhook is answered 202 under two ids:
         1. A asks Redis: admit a
@@ -106,7 +107,7 @@ describe('a webhook gets two ids only where', { timeout: 60_000 }, () => {
     `);
   });
 
-  it('its content comes under another id to another store', () => {
+  it('a webhook gets two ids if its content arrives under another webhook id at another store', () => {
     expect(check(otherId, { redis: 1 }, { hasContentKey: true })).toMatchInlineSnapshot(`
       "one webhook is answered 202 under two ids:
         1. A asks Redis: admit a
@@ -128,7 +129,7 @@ const twoIds = 'one webhook is answered 202 under two ids';
 const notDurable = 'a webhook is answered 202 that is not durable';
 const crashed = { crash: 1 };
 
-describe('without the rule that', { timeout: 60_000 }, () => {
+describe('the rules of a reservation', { timeout: 60_000 }, () => {
   it.each<[string, string, Partial<Rules>, Requests, Partial<Faults>]>([
     [
       'a reservation protects its request',
@@ -173,31 +174,31 @@ describe('without the rule that', { timeout: 60_000 }, () => {
       { crash: 1, refusal: 1 },
     ],
     [
-      'a takeover looks in Postgres',
+      'a takeover looks up the key in Postgres',
       twoIds,
       { needsLookUp: (input) => needsLookUp({ ...input, tookOver: false }) },
       otherBody,
       crashed,
     ],
     [
-      'a key that Redis may have forgotten is looked for in Postgres',
+      'a key that Redis may have lost is looked up in Postgres',
       twoIds,
       { needsLookUp: (input) => needsLookUp({ ...input, memoryAgeMs: input.windowMs }) },
       sameWebhook,
       { flush: 1 },
     ],
-    ['Redis is distrusted after it has forgotten', twoIds, { distrusts: false }, sameWebhook, { flush: 1 }],
-    ['Redis is distrusted after a silence', twoIds, { distrusts: false }, sameWebhook, { redis: 1 }],
+    ['Redis is distrusted after it has lost keys', twoIds, { distrusts: false }, sameWebhook, { flush: 1 }],
+    ['Redis is distrusted after it gave no answer', twoIds, { distrusts: false }, sameWebhook, { redis: 1 }],
     ['Postgres is asked for rows', twoIds, { looksForRows: false }, sameWebhook, { redis: 1 }],
     [
-      'a request waits for the outcome of the one at work',
+      'a request waits for the outcome of the one in progress',
       notDurable,
       { decide: (...given) => duplicateInsteadOfWait(decide(...given)) },
       sameWebhook,
       crashed,
     ],
     [
-      'a webhook that perhaps no message carries is made durable again',
+      'a webhook that may have no message is made durable again',
       notDurable,
       {
         decide: (request, reserved, prior) =>
@@ -227,7 +228,7 @@ describe('without the rule that', { timeout: 60_000 }, () => {
       { flush: 1 },
     ],
     [
-      'another body conflicts with a webhook that perhaps no message carries',
+      'another body conflicts with a webhook that may have no message',
       twoIds,
       { decide: (request, reserved, prior) => decide(request, reserved, prior?.isCarried ? prior : null) },
       otherBody,
@@ -246,15 +247,15 @@ describe('without the rule that', { timeout: 60_000 }, () => {
     ],
     ['a 202 waits for the row', notDurable, { mayAnswer: (_row, message) => message }, sameWebhook, {}],
     ['a 202 waits for the message', notDurable, { mayAnswer: (row) => row }, sameWebhook, {}],
-  ])('%s, %s', (_rule, sentence, changed, requests, faults) => {
+  ])('without the rule that %s, the model finds that %s', (_rule, sentence, changed, requests, faults) => {
     expect(check(requests, faults, {}, changed).split('\n')[0]).toBe(`${sentence}:`);
   });
 
-  it('content has a key of its own, the same content under another id is another webhook', () => {
+  it('without a key for its content, a webhook that arrives under another id gets a second id', () => {
     expect(check(otherId, {}, { hasContentKey: false }).split('\n')[0]).toBe(`${twoIds}:`);
   });
 
-  it('a takeover looks in Postgres, another body gets the key of a webhook that was accepted', () => {
+  it('without a Postgres lookup after a takeover, another body gets the key of an accepted webhook', () => {
     const changed: Partial<Rules> = { needsLookUp: (input) => needsLookUp({ ...input, tookOver: false }) };
     expect(check(otherBody, crashed, {}, changed)).toMatchInlineSnapshot(`
       "one webhook is answered 202 under two ids:

@@ -22,7 +22,7 @@ const held: Reservation = {
 };
 
 describe('a key', () => {
-  it('keeps its id when the retry takes it over after ten seconds', () => {
+  it('a key keeps its webhook id when a retry takes it over after ten seconds', () => {
     expect(reserve(held, request, 59_999)).toEqual({ held, isMine: false, tookOver: false });
     expect(reserve(held, request, 60_000)).toMatchObject({
       held: { state: 'reserved', id: 'a', token: 'token b' },
@@ -31,14 +31,14 @@ describe('a key', () => {
     });
   });
 
-  it('is released by the request that reserved it, and by no other', () => {
+  it('a key is released by the request that reserved it, and by no other', () => {
     expect(release(held, 'token a')).toMatchObject({ state: 'released', id: 'a' });
     expect(release(held, 'token b')).toEqual(held);
     const accepted = accept(held, 51_000);
     expect(release(accepted, 'token a')).toEqual(accepted);
   });
 
-  it('is looked up in Postgres after a takeover and when the store remembers less than a window', () => {
+  it('a key is looked up in Postgres after a takeover, and when the store remembers less than a window', () => {
     const windowMs = 86_400_000;
     expect(needsLookUp({ tookOver: false, memoryAgeMs: windowMs, windowMs })).toBe(false);
     expect(needsLookUp({ tookOver: true, memoryAgeMs: windowMs, windowMs })).toBe(true);
@@ -58,42 +58,42 @@ describe('a request that reserved the key', () => {
   const other = { payloadSha256: 'y' };
 
   it.each([
-    ['no prior webhook', null, { kind: 'admit', id: 'b', own: 'keep', isReplay: false }],
-    ['an accepted one that a message carries', priorOf({}), { kind: 'duplicate', id: 'a', own: 'accept' }],
-    ['an accepted one with other bytes', priorOf(other), { kind: 'conflict', id: 'a', own: 'accept' }],
+    ['is admitted without a prior webhook', null, { kind: 'admit', id: 'b', own: 'keep', isReplay: false }],
+    ['is a duplicate of an accepted webhook', priorOf({}), { kind: 'duplicate', id: 'a', own: 'accept' }],
+    ['conflicts with another accepted body', priorOf(other), { kind: 'conflict', id: 'a', own: 'accept' }],
     [
-      'an accepted one that perhaps no message carries',
+      'is admitted under the id of an accepted webhook that may have no message',
       priorOf({ isCarried: false }),
       { kind: 'admit', id: 'a', own: 'keep', isReplay: true },
     ],
     [
-      'one with other bytes that perhaps no message carries',
+      'conflicts with another body that may have no message, and releases the key',
       priorOf({ ...other, isCarried: false }),
       { kind: 'conflict', id: 'a', own: 'release' },
     ],
-    ['one that is being accepted', priorOf({ state: 'reserved' }), { kind: 'wait', id: 'a', own: 'release' }],
+    ['waits for another request', priorOf({ state: 'reserved' }), { kind: 'wait', id: 'a', own: 'release' }],
     [
-      'a released one',
+      'is admitted under the id of a released webhook with the same body',
       priorOf({ state: 'released', isCarried: false }),
       { kind: 'admit', id: 'a', own: 'keep', isReplay: false },
     ],
     [
-      'a released one with other bytes',
+      'is admitted under its own id after a released webhook with another body',
       priorOf({ ...other, state: 'released', isCarried: false }),
       { kind: 'admit', id: 'b', own: 'keep', isReplay: false },
     ],
-  ])('and Postgres knows %s', (_prior, prior, expected) => {
+  ])('a request that reserved the key %s', (_prior, prior, expected) => {
     expect(decide({ payloadSha256: 'x', onConflict: 'reject' }, own, prior)).toMatchObject(expected);
   });
 
-  it('waits where its bytes only stand for others that perhaps no message carries', () => {
+  it('a request waits when it is a duplicate of another body that may have no message', () => {
     const prior = priorOf({ ...other, isCarried: false });
     const decision = decide({ payloadSha256: 'x', onConflict: 'duplicate' }, own, prior);
     expect(decision).toMatchObject({ kind: 'wait', own: 'release', keepsId: false });
   });
 });
 
-describe('of several prior webhooks', () => {
+describe('several prior webhooks', () => {
   const found = (fields: Partial<PriorWebhook>): PriorWebhook => ({
     id: 'a',
     payloadSha256: 'x',
@@ -104,30 +104,30 @@ describe('of several prior webhooks', () => {
 
   it.each([
     [
-      'one that is accepted decides before one that is released',
+      'an accepted prior webhook decides before a released one',
       found({}),
       found({ id: 'b', state: 'accepted' }),
       'b',
     ],
     [
-      'one that is being accepted decides before one that is released',
+      'a reserved prior webhook decides before a released one',
       found({}),
       found({ id: 'b', state: 'reserved' }),
       'b',
     ],
     [
-      'the one of the id decides where both are accepted',
+      'the prior webhook of the id decides when both are accepted',
       found({ state: 'accepted' }),
       found({ id: 'b', state: 'accepted' }),
       'a',
     ],
     [
-      'a released one with other bytes decides nothing',
+      'a released prior webhook with another body decides nothing',
       found({ payloadSha256: 'y' }),
       found({ id: 'b' }),
       'b',
     ],
-    ['none may be there', null, null, undefined],
+    ['no prior webhook decides when none is found', null, null, undefined],
   ])('%s', (_title, byId, byContent, expected) => {
     expect(decidingPrior([byId, byContent], 'x')?.id).toBe(expected);
   });
@@ -136,16 +136,16 @@ describe('of several prior webhooks', () => {
 describe('the keys of a request that stand for a webhook', () => {
   const webhook: PriorWebhook = { id: 'a', payloadSha256: 'x', state: 'accepted', isCarried: true };
 
-  it('are all of them when it is a new webhook, or a duplicate of the same id and body', () => {
+  it('all keys of a request stand for its webhook if that is new, or has the same id and body', () => {
     expect(keysOfWebhook({ payloadSha256: 'x' }, webhook, null)).toEqual(bothKeys);
     expect(keysOfWebhook({ payloadSha256: 'x' }, webhook, webhook)).toEqual(bothKeys);
   });
 
-  it('are not those of its content when the webhook has another body', () => {
+  it('the content keys of a request do not stand for a webhook with another body', () => {
     expect(keysOfWebhook({ payloadSha256: 'y' }, webhook, webhook)).toEqual({ id: true, content: false });
   });
 
-  it('are not that of its id when the webhook was accepted under another one', () => {
+  it('the id key of a request does not stand for a webhook that was accepted under another id', () => {
     const prior = { ...webhook, byContent: true };
     expect(keysOfWebhook({ payloadSha256: 'x' }, webhook, prior)).toEqual({ id: false, content: true });
     expect(keysOfWebhook({ payloadSha256: 'x' }, webhook, { ...prior, state: 'released' })).toEqual(bothKeys);
@@ -159,7 +159,7 @@ describe('a request whose key another request holds', () => {
     ['accepted', 'x', 'reject', { kind: 'duplicate' }],
     ['accepted', 'y', 'reject', { kind: 'conflict' }],
     ['accepted', 'y', 'duplicate', { kind: 'duplicate' }],
-  ] as const)('(%s, body %s, %s)', (state, payloadSha256, onConflict, expected) => {
+  ] as const)('a request (%s key, body %s, %s) gets %j', (state, payloadSha256, onConflict, expected) => {
     const decision = decide({ payloadSha256, onConflict }, { held: { ...held, state }, isMine: false }, null);
     expect(decision).toMatchObject({ ...expected, id: 'a', own: 'keep' });
   });

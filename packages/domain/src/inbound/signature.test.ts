@@ -44,7 +44,7 @@ function verifyAt(headers: Record<string, string>, at = now) {
 }
 
 describe('published vectors', () => {
-  it("verifies GitHub's example", () => {
+  it('the signature of the GitHub example is verified', () => {
     expect(verifyGeneric(githubSignature)).toMatchObject({ kind: 'verified', secretId: 'only' });
   });
 
@@ -55,7 +55,7 @@ describe('published vectors', () => {
       '164b7a7bfcf819e2e395fbe73b56e0a387bd64222e831fd610270cd7ea2505549758bf75c05a994a6d034f65f8f0e6fdcaeab1a34d4a6b4b636e070a38bce737',
     ],
     ['sha1', 'effcdf6ae5eb2fa2d27416d5f184df9c259a7c79'],
-  ] as const)('verifies test case 2 of RFC 4231 and RFC 2202 with %s', (alg, signature) => {
+  ] as const)('test case 2 of RFC 4231 and RFC 2202 is verified with %s', (alg, signature) => {
     const scheme: SignatureScheme = { ...genericScheme, alg, header: 'x-signature', prefix: '' };
     const request = {
       headers: { 'x-signature': signature },
@@ -67,7 +67,7 @@ describe('published vectors', () => {
     });
   });
 
-  it("verifies Slack's example", () => {
+  it('the signature of the Slack example is verified', () => {
     const scheme: SignatureScheme = {
       kind: 'hmac',
       alg: 'sha256',
@@ -105,7 +105,7 @@ describe('a scheme as data', () => {
   const key = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const secrets = [{ id: 'sw', key }];
 
-  it('verifies what the Standard Webhooks library signs', () => {
+  it('a signature of the Standard Webhooks library is verified, and not under another webhook-id', () => {
     const signature = new Webhook(key).sign('msg_1', new Date(now), body.toString());
     const headers = {
       'webhook-id': 'msg_1',
@@ -123,7 +123,7 @@ describe('a scheme as data', () => {
     });
   });
 
-  it('takes a missing or empty signed header as a wrong signature, however it is signed', () => {
+  it('a missing or empty signed header is a mismatch, even if the signature covers an empty value', () => {
     const signature = createHmac('sha256', Buffer.from(key.slice(6), 'base64'))
       .update(`.${nowSeconds}.`)
       .update(body)
@@ -135,7 +135,7 @@ describe('a scheme as data', () => {
     );
   });
 
-  it('takes base64 with and without padding, and nothing else', () => {
+  it('a base64 signature is verified with and without padding, and any other form is malformed', () => {
     const signed = signInbound(standardWebhooks, key, { body, now, headers: { 'webhook-id': 'msg_1' } });
     const kindWith = (signature: string) =>
       verify(standardWebhooks, { headers: { ...signed, 'webhook-signature': signature }, body }, secrets)
@@ -154,7 +154,7 @@ describe('a scheme as data', () => {
     }
   });
 
-  it('signs bytes of a header that are not ASCII as they were on the wire', () => {
+  it('a signature covers the bytes of a header that is not ASCII as they were on the wire', () => {
     const id = Buffer.from('é', 'utf8').toString('latin1');
     const signature = createHmac('sha256', Buffer.from(key.slice(6), 'base64'))
       .update(`é.${nowSeconds}.`)
@@ -175,7 +175,7 @@ describe('a scheme as data', () => {
     ['whsec', 'whsec_SmVmZQ=='],
     ['whsec', 'SmVmZQ=='],
     ['utf8', 'Jefe'],
-  ] as const)('decodes a key that is %s', (encoding, text) => {
+  ] as const)('a key that is %s is decoded', (encoding, text) => {
     const scheme: SignatureScheme = { ...genericScheme, key: encoding };
     const signature = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843';
     const request = {
@@ -195,7 +195,7 @@ describe('a scheme as data', () => {
     ['base64', 'A'],
     ['base64', 'SmVmZQ='],
     ['whsec', 'whsec_'],
-  ] as const)('a %s key of %j, which decodes to nothing, verifies nothing', (encoding, text) => {
+  ] as const)('a %s key of %j, which decodes to nothing, neither verifies nor signs', (encoding, text) => {
     const scheme: SignatureScheme = { ...genericScheme, key: encoding };
     for (const guess of [
       '',
@@ -211,7 +211,7 @@ describe('a scheme as data', () => {
   });
 
   it.each([genericScheme, genericTimestampScheme, standardWebhooks])(
-    'comes back from JSON, scheme %#',
+    'signature scheme %# survives a round trip through JSON',
     (scheme) => {
       expect(signatureScheme.parse(JSON.parse(JSON.stringify(scheme)))).toEqual(scheme);
     },
@@ -219,11 +219,11 @@ describe('a scheme as data', () => {
 
   it.each([
     ['an unknown kind', { kind: 'none' }],
-    ['a field it does not know', { extra: 1 }],
-    ['an upper-case header', { header: 'X-Sig' }],
-    ['a header name that is none', { header: 'x sig' }],
+    ['an unknown field', { extra: 1 }],
+    ['an upper-case header name', { header: 'X-Sig' }],
+    ['an invalid header name', { header: 'x sig' }],
     ['an empty header name', { header: '' }],
-    ['an algorithm it does not know', { alg: 'md5' }],
+    ['an unknown algorithm', { alg: 'md5' }],
     ['a message without the body', { message: [{ literal: 'x' }] }],
     ['an empty message', { message: [] }],
     ['a part with two meanings', { message: ['body', { header: 'a', literal: 'b' }] }],
@@ -233,18 +233,18 @@ describe('a scheme as data', () => {
       'an absurd tolerance',
       { message: ['timestamp', 'body'], timestamp: { header: 'x-t', toleranceSeconds: 1e12 } },
     ],
-  ])('is refused with %s', (_, change) => {
+  ])('a signature scheme with %s is refused', (_, change) => {
     expect(signatureScheme.safeParse({ ...genericScheme, ...change }).success).toBe(false);
   });
 });
 
 describe('the signature header', () => {
-  it('is missing when absent or empty', () => {
+  it('an absent or empty signature header counts as missing', () => {
     expect(verify(genericScheme, { headers: {}, body })).toEqual({ kind: 'missing' });
     expect(verifyGeneric('')).toEqual({ kind: 'missing' });
   });
 
-  it('may be upper-case hex', () => {
+  it('a signature in upper-case hex is verified', () => {
     expect(verifyGeneric(`sha256=${githubSignature.slice(7).toUpperCase()}`).kind).toBe('verified');
   });
 
@@ -268,39 +268,39 @@ describe('the signature header', () => {
     `${githubSignature}, ${githubSignature}`,
     `sha256=${'0'.repeat(1_000_000)}`,
     'undefined',
-  ])('is malformed when its shape is wrong, case %#', (header) => {
+  ])('a signature header of the wrong form is malformed (case %#)', (header) => {
     expect(verifyGeneric(header)).toEqual({
       kind: 'malformed',
       message: 'x-hub-signature-256 is not sha256=<hex of 32 bytes>',
     });
   });
 
-  it('is judged as malformed or missing before any secret matters', () => {
+  it('a signature header is judged malformed or missing before any secret is tried', () => {
     expect(verifyGeneric('nonsense', body, []).kind).toBe('malformed');
     expect(verify(genericScheme, { headers: {}, body }, []).kind).toBe('missing');
   });
 });
 
 describe('the body', () => {
-  it('is verified byte for byte', () => {
+  it('a body is verified byte for byte', () => {
     expect(verifyGeneric(githubSignature, Buffer.from('Hello, World')).kind).toBe('mismatch');
     expect(verifyGeneric(githubSignature, Buffer.from('Hello, World!\n')).kind).toBe('mismatch');
   });
 
-  it('that is not UTF-8 is not confused with its replacement characters', () => {
+  it('a body that is not UTF-8 is not confused with its replacement characters', () => {
     const raw = Uint8Array.of(0x22, 0xff, 0xfe, 0x00, 0x22);
     expect(verify(genericScheme, { headers: signed(raw), body: raw }).kind).toBe('verified');
     const replaced = Buffer.from(new TextDecoder().decode(raw));
     expect(verify(genericScheme, { headers: signed(raw), body: replaced }).kind).toBe('mismatch');
   });
 
-  it('may be empty', () => {
+  it('an empty body is verified', () => {
     const empty = new Uint8Array(0);
     expect(verify(genericScheme, { headers: signed(empty), body: empty }).kind).toBe('verified');
     expect(verify(genericScheme, { headers: signed(empty), body }).kind).toBe('mismatch');
   });
 
-  it('may be megabytes long', () => {
+  it('a body of several megabytes is verified', () => {
     const huge = new Uint8Array(8 * 1024 * 1024).fill(0x61);
     expect(verify(genericScheme, { headers: signed(huge), body: huge }).kind).toBe('verified');
     const changed = Uint8Array.from(huge);
@@ -315,7 +315,7 @@ describe('several secrets', () => {
     { id: 'broken', key: '' },
   ];
 
-  it('verifies with any of them and names which', () => {
+  it('a signature by any of several secrets is verified, and the verdict names the secret', () => {
     expect(verifyGeneric(githubSignature, body, [...others, secret])).toMatchObject({
       kind: 'verified',
       secretId: 'only',
@@ -326,19 +326,19 @@ describe('several secrets', () => {
     });
   });
 
-  it('names the first of two that are equal', () => {
+  it('the verdict names the first of two equal secrets', () => {
     expect(verifyGeneric(githubSignature, body, [secret, { ...secret, id: 'same' }])).toMatchObject({
       kind: 'verified',
       secretId: 'only',
     });
   });
 
-  it('is a mismatch when none verifies, or there is none', () => {
+  it('a signature that no secret verifies is a mismatch, also when there is no secret', () => {
     expect(verifyGeneric(githubSignature, body, others)).toEqual({ kind: 'mismatch' });
     expect(verifyGeneric(githubSignature, body, [])).toEqual({ kind: 'mismatch' });
   });
 
-  it('does as much work without a secret as with one, so that the time tells nothing', () => {
+  it('a verification without a secret does as much work as with one, so that its time reveals nothing', () => {
     const scheme: SignatureScheme = { ...genericScheme, message: [{ header: 'x-id' }, 'body'] };
     const lookupsWith = (secrets: { id: string; key: string }[]) => {
       const names: string[] = [];
@@ -355,7 +355,7 @@ describe('several secrets', () => {
 });
 
 describe('a required timestamp', () => {
-  it.each([0, 299, 300, -299, -300])('verifies at an age of %i s', (ageSeconds) => {
+  it.each([0, 299, 300, -299, -300])('a timestamp with an age of %i s is verified', (ageSeconds) => {
     expect(verifyAt(signedAt(String(nowSeconds - ageSeconds))).kind).toBe('verified');
   });
 
@@ -363,11 +363,11 @@ describe('a required timestamp', () => {
     [301, 'the timestamp is 301 s old; at most 300 s are accepted'],
     [-301, 'the timestamp is 301 s in the future; at most 300 s are accepted'],
     [nowSeconds, `the timestamp is ${nowSeconds} s old; at most 300 s are accepted`],
-  ])('is stale at an age of %i s', (ageSeconds, message) => {
+  ])('a timestamp with an age of %i s is stale', (ageSeconds, message) => {
     expect(verifyAt(signedAt(String(nowSeconds - ageSeconds)))).toEqual({ kind: 'stale', message });
   });
 
-  it('is stale right after the last accepted second, in milliseconds', () => {
+  it('a timestamp is stale one millisecond after the end of its tolerance', () => {
     const headers = signedAt(String(nowSeconds - 300));
     expect(verifyAt(headers, now).kind).toBe('verified');
     expect(verifyAt(headers, now + 1)).toMatchObject({
@@ -376,16 +376,16 @@ describe('a required timestamp', () => {
     });
   });
 
-  it('is a mismatch, not stale, when the signature is wrong as well', () => {
+  it('a stale timestamp with a wrong signature is a mismatch', () => {
     expect(verifyAt(signedAt('1', 'another'))).toEqual({ kind: 'mismatch' });
   });
 
-  it('cannot be moved under a signature', () => {
+  it('a timestamp other than the signed one is a mismatch', () => {
     const headers = { ...signedAt(String(nowSeconds - 1_000)), 'x-webhook-timestamp': String(nowSeconds) };
     expect(verifyAt(headers)).toEqual({ kind: 'mismatch' });
   });
 
-  it('that is missing counts as a wrong signature', () => {
+  it('a missing timestamp counts as a wrong signature', () => {
     const { 'x-webhook-timestamp': _, ...headers } = signedAt('');
     expect(verifyAt(headers)).toEqual({ kind: 'mismatch' });
     expect(verifyAt(signedAt(''))).toEqual({ kind: 'mismatch' });
@@ -404,11 +404,11 @@ describe('a required timestamp', () => {
     '9'.repeat(13),
     '9'.repeat(100_000),
     '\xff',
-  ])('that is malformed counts as a wrong signature even if it is signed (case %#)', (timestamp) => {
+  ])('a malformed timestamp counts as a wrong signature even if it is signed (case %#)', (timestamp) => {
     expect(verifyAt(signedAt(timestamp))).toEqual({ kind: 'mismatch' });
   });
 
-  it('is ignored in a project that does not require it, whose signature does not verify in one that does', () => {
+  it('a timestamp is ignored unless the project requires it, and must be signed if it does', () => {
     const headers = signInbound(genericScheme, secret.key, { body, now });
     expect(verify(genericScheme, { headers: { ...headers, 'x-webhook-timestamp': '1' }, body }).kind).toBe(
       'verified',
@@ -418,19 +418,19 @@ describe('a required timestamp', () => {
 });
 
 describe('signInbound', () => {
-  it("makes GitHub's example", () => {
+  it('signInbound returns the signature of the GitHub example', () => {
     expect(signInbound(genericScheme, secret.key, { body, now })).toEqual({
       'x-hub-signature-256': githubSignature,
     });
   });
 
-  it('adds the timestamp in whole seconds, and verifies', () => {
+  it('signInbound adds the timestamp in whole seconds, and its signature is verified', () => {
     const headers = signInbound(genericTimestampScheme, secret.key, { body, now: now + 999 });
     expect(headers['x-webhook-timestamp']).toBe(String(nowSeconds));
     expect(verify(genericTimestampScheme, { headers, body }).kind).toBe('verified');
   });
 
-  it('refuses to sign without a header that the scheme signs', () => {
+  it('signInbound refuses to sign without a header that the scheme signs', () => {
     const scheme: SignatureScheme = { ...genericScheme, message: [{ header: 'x-id' }, 'body'] };
     expect(() => signInbound(scheme, secret.key, { body, now })).toThrow('x-id');
     const headers = signInbound(scheme, secret.key, { body, now, headers: { 'x-id': '7', 'x-other': '8' } });

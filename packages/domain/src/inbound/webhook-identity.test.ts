@@ -12,7 +12,7 @@ function typeOf(headers: Record<string, string>, json: unknown): string | null {
   return eventTypeOf({ headers: (name) => headers[name], json });
 }
 
-/** A header as Node hands it over: one character for each byte. */
+/** The value of a header as Node reads it: one Latin-1 character for each byte. */
 function onTheWire(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
@@ -22,53 +22,53 @@ function hashed(bytes: string | Uint8Array): string {
 }
 
 describe('the id of a webhook', () => {
-  it('is X-Webhook-Id before Idempotency-Key before the hash of the body', () => {
+  it('a webhook id is X-Webhook-Id, else Idempotency-Key, else the hash of the body', () => {
     expect(idOf({ 'x-webhook-id': 'a', 'idempotency-key': 'b' })).toBe('a');
     expect(idOf({ 'idempotency-key': 'b' })).toBe('b');
     expect(idOf({})).toBe(bodySha256Hex);
   });
 
-  it('takes an empty header as absent', () => {
+  it('an empty webhook id header counts as absent', () => {
     expect(idOf({ 'x-webhook-id': '', 'idempotency-key': 'b' })).toBe('b');
     expect(idOf({ 'x-webhook-id': '', 'idempotency-key': '' })).toBe(bodySha256Hex);
   });
 
-  it('is kept at 255 bytes and replaced at 256', () => {
+  it('a webhook id of 255 bytes is kept, and one of 256 bytes is replaced by its hash', () => {
     expect(idOf({ 'x-webhook-id': 'a'.repeat(255) })).toBe('a'.repeat(255));
     expect(idOf({ 'x-webhook-id': 'a'.repeat(256) })).toBe(hashed('a'.repeat(256)));
     expect(idOf({ 'idempotency-key': 'b'.repeat(1_000_000) })).toBe(hashed('b'.repeat(1_000_000)));
   });
 
-  it('counts bytes, not characters', () => {
+  it('the limit of a webhook id counts bytes, not characters', () => {
     expect(idOf({ 'x-webhook-id': onTheWire('é'.repeat(127)) })).toBe('é'.repeat(127));
     expect(idOf({ 'x-webhook-id': onTheWire('é'.repeat(128)) })).toBe(hashed('é'.repeat(128)));
     expect(idOf({ 'x-webhook-id': onTheWire('🦊'.repeat(64)) })).toBe(hashed('🦊'.repeat(64)));
   });
 
   it.each(['a\tb', 'a\0', '\x7f', 'a\r\nb', '\x1b[31m', onTheWire('a\u0085b')])(
-    'with control characters is replaced: %j',
+    'a webhook id with control characters is replaced by its hash: %j',
     (value) => {
       expect(idOf({ 'x-webhook-id': value })).toBe(hashed(Buffer.from(value, 'latin1')));
     },
   );
 
-  it('that is not UTF-8 is replaced by the hash of its bytes, so that different bytes stay different', () => {
+  it('a webhook id that is not UTF-8 is replaced by the hash of its bytes, so different ids stay different', () => {
     expect(idOf({ 'x-webhook-id': '\xff' })).toBe(hashed(Uint8Array.of(0xff)));
     expect(idOf({ 'x-webhook-id': '\xfe' })).toBe(hashed(Uint8Array.of(0xfe)));
     expect(idOf({ 'x-webhook-id': '\xed\xa0\x80' })).toMatch(/^sha256:/);
   });
 
-  it('is taken as text when it has characters beyond Latin-1, which Node never produces', () => {
+  it('a webhook id with characters beyond Latin-1, which Node never produces, is taken as text', () => {
     expect(idOf({ 'x-webhook-id': 'sipariş-1' })).toBe('sipariş-1');
   });
 
-  it('keeps repeated headers, joined by Node, as one id', () => {
+  it('repeated webhook id headers, which Node joins, are one id', () => {
     expect(idOf({ 'x-webhook-id': 'a, b' })).toBe('a, b');
   });
 });
 
 describe('the event type of a webhook', () => {
-  it('is X-Event-Type before event, event_type and type of the body', () => {
+  it('an event type is X-Event-Type, else the event, event_type or type of the body', () => {
     const json = { type: 't', event_type: 'et', event: 'e' };
     expect(typeOf({ 'x-event-type': 'h' }, json)).toBe('h');
     expect(typeOf({}, json)).toBe('e');
@@ -77,30 +77,30 @@ describe('the event type of a webhook', () => {
     expect(typeOf({}, {})).toBeNull();
   });
 
-  it('takes an empty header as absent', () => {
+  it('an empty event type header counts as absent', () => {
     expect(typeOf({ 'x-event-type': '' }, { event: 'e' })).toBe('e');
   });
 
-  it('skips fields that are empty or not strings', () => {
+  it('an event type field of the body that is empty or not a string is skipped', () => {
     expect(typeOf({}, { event: {}, event_type: '', type: 't' })).toBe('t');
     expect(typeOf({}, { event: 1, event_type: null, type: ['t'] })).toBeNull();
   });
 
-  it.each([undefined, null, 'event', 7, true, [], [{ event: 'e' }]])('is null for a body of %j', (json) => {
+  it.each([undefined, null, 'event', 7, true, [], [{ event: 'e' }]])('body %j has no event type', (json) => {
     expect(typeOf({}, json)).toBeNull();
   });
 
-  it('is null when it is over 255 characters', () => {
+  it('an event type of more than 255 characters is null', () => {
     expect(typeOf({ 'x-event-type': 'a'.repeat(255) }, null)).toBe('a'.repeat(255));
     expect(typeOf({ 'x-event-type': 'a'.repeat(256) }, { event: 'e' })).toBeNull();
     expect(typeOf({}, { event: 'a'.repeat(1_000_000) })).toBeNull();
   });
 
-  it.each(['a\0b', 'a\nb', '\x7f', 'a\u0085', '\ud800'])('is null when it cannot be stored: %j', (type) => {
+  it.each(['a\0b', 'a\nb', '\x7f', 'a\u0085', '\ud800'])('the unstorable event type %j is null', (type) => {
     expect(typeOf({}, { event: type, type: 'other' })).toBeNull();
   });
 
-  it('is null for a header that is not UTF-8, and decoded when it is', () => {
+  it('an event type header is decoded when it is UTF-8, and otherwise null', () => {
     expect(typeOf({ 'x-event-type': '\xff' }, { event: 'e' })).toBeNull();
     expect(typeOf({ 'x-event-type': onTheWire('ödeme') }, null)).toBe('ödeme');
   });

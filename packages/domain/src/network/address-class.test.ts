@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { addressClass, isAddress, isIn, parseNetworks } from './address-class.ts';
 
 describe('isAddress', () => {
-  it.each(['1.2.3.4', '::', '1:2:3::8', 'FE80::ABCD', '::ffff:1.2.3.4'])('takes %s', (text) => {
+  it.each(['1.2.3.4', '::', '1:2:3::8', 'FE80::ABCD', '::ffff:1.2.3.4'])('%s is an IP address', (text) => {
     expect(isAddress(text)).toBe(true);
   });
 
   it.each(['', '1.2.3', '1.2.3.4 ', 'fe80::1%eth0', '::1::', '[::1]', '12345::', '0x7f.1', '010.0.0.1'])(
-    'refuses %j',
+    'the text %j is not an IP address',
     (text) => {
       expect(isAddress(text)).toBe(false);
     },
@@ -26,7 +26,7 @@ describe('parseNetworks', () => {
     ['fe80::/10', 'febf:ffff::', true],
     ['fe80::/10', 'fec0::', false],
     [' 10.0.0.0/8 ', '10.1.2.3', true],
-  ])('makes a network of %j: %s is in it: %s', (network, ip, contained) => {
+  ])('a lookup in the network %j for the address %s returns %s', (network, ip, contained) => {
     expect(isIn(parseNetworks([network]), ip)).toBe(contained);
   });
 
@@ -39,7 +39,7 @@ describe('parseNetworks', () => {
     'fd00::/129',
     'fe80::1%eth0/64',
     'x/8',
-  ])('refuses %j and names it', (text) => {
+  ])('the network %j is refused by an error that quotes it', (text) => {
     expect(() => parseNetworks(['10.0.0.0/8', text])).toThrow(JSON.stringify(text));
   });
 });
@@ -61,7 +61,7 @@ describe('addressClass', () => {
     ['fd00:ec3::254', 'private'],
     ['4000::1', 'reserved'],
     ['::2', 'reserved'],
-  ])('of %s is %s', (ip, kind) => {
+  ])('the class of the address %s is %s', (ip, kind) => {
     expect(addressClass(ip)).toEqual({ kind });
   });
 
@@ -75,7 +75,7 @@ describe('addressClass', () => {
     ['2002:102:304:5::6', '1.2.3.4'],
     ['2002:7f00:1::', '127.0.0.1'],
     ['2002::', '0.0.0.0'],
-  ])('of %s is that of %s, for which it stands', (ip, ipv4) => {
+  ])('the IPv6 address %s stands for the IPv4 address %s', (ip, ipv4) => {
     expect(addressClass(ip).embedded).toBe(ipv4);
   });
 });

@@ -33,13 +33,13 @@ describe('authorities', () => {
     ],
     ['x'.repeat(65_537), 'the certificates are longer than 65536 bytes'],
     [authority.certificate.repeat(51), 'there are more than 50 certificates'],
-  ])('that cannot be used: %#', (pem, reason) => {
+  ])('authorities that cannot be used are refused with the reason (case %#)', (pem, reason) => {
     expect(reasonOf(checkAuthorities(pem, now))).toBe(reason);
   });
 });
 
 describe('a client certificate', () => {
-  it('a client certificate is accepted with its key, and with intermediate ones after it', () => {
+  it('a client certificate is accepted with its key, also with intermediate certificates after it', () => {
     expect(checkClientCertificate(client, now)).toEqual({ ok: true });
     const chain = client.certificate + authority.certificate;
     expect(checkClientCertificate({ certificate: chain, key: client.key }, now)).toEqual({ ok: true });
@@ -72,7 +72,7 @@ describe('a client certificate', () => {
       { ...client, key: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----' },
       'the private key cannot be read: it is damaged or of an unknown kind',
     ],
-  ])('that cannot be used: %#', (pair, reason) => {
+  ])('a client certificate that cannot be used is refused with the reason (case %#)', (pair, reason) => {
     expect(reasonOf(checkClientCertificate(pair, now))).toBe(reason);
   });
 
@@ -81,7 +81,7 @@ describe('a client certificate', () => {
     expect(reason).toBe('the certificate "CN=client.example" is not valid before Jan  1 00:00:00 2020 GMT');
   });
 
-  it('the key of a client certificate is never quoted', () => {
+  it('the reason for refusing a damaged client key does not quote the key', () => {
     const secret = client.key.split('\n')[1]!;
     const broken = { ...client, key: client.key.replace('MI', '!!') };
     expect(reasonOf(checkClientCertificate(broken, now))).not.toContain(secret.slice(4, 20));

@@ -110,29 +110,29 @@ const neverAllowed = [
 ];
 
 describe('checkAddress', () => {
-  it.each(publicAddresses)('allows the public address %s', (ip) => {
+  it.each(publicAddresses)('the public address %s is allowed', (ip) => {
     expect(checkAddress(strict, ip)).toEqual({ allowed: true });
   });
 
-  it.each([...privateAddresses, ...reservedAddresses])('refuses %s, which is not public', (ip) => {
+  it.each([...privateAddresses, ...reservedAddresses])('the non-public address %s is refused', (ip) => {
     expect(checkAddress(strict, ip)).toMatchObject({ allowed: false });
   });
 
-  it.each(privateAddresses)('allows %s for development', (ip) => {
+  it.each(privateAddresses)('the private address %s is allowed in development', (ip) => {
     expect(checkAddress(development, ip)).toEqual({ allowed: true });
   });
 
-  it.each(reservedAddresses)('refuses %s for development too', (ip) => {
+  it.each(reservedAddresses)('the reserved address %s is refused in development too', (ip) => {
     expect(checkAddress(development, ip).allowed).toBe(false);
   });
 
-  it.each(neverAllowed)('refuses %s in every configuration', (ip) => {
+  it.each(neverAllowed)('the address %s is refused in every configuration', (ip) => {
     for (const policy of [strict, development, withNetworks, withEverything]) {
       expect(checkAddress(policy, ip).allowed).toBe(false);
     }
   });
 
-  it('allows the addresses of the configured networks and no other private ones', () => {
+  it('the addresses of the configured networks are allowed, and no other private ones are', () => {
     for (const ip of ['10.20.0.1', '10.20.255.255', '::ffff:10.20.0.1', 'fd12:3456:1::1', '192.0.2.7']) {
       expect(checkAddress(withNetworks, ip)).toEqual({ allowed: true });
     }
@@ -148,7 +148,7 @@ describe('checkAddress', () => {
     }
   });
 
-  it('names the class of a refused address', () => {
+  it('the reason for refusing an address names its class', () => {
     expect(checkAddress(strict, '10.0.0.1')).toEqual({
       allowed: false,
       reason: '10.0.0.1, which is a private address',
@@ -159,7 +159,7 @@ describe('checkAddress', () => {
     });
   });
 
-  it('writes an article that fits the class', () => {
+  it('the reason for refusing an address has the article that fits its class', () => {
     expect(checkAddress(strict, '0.0.0.0')).toMatchObject({
       reason: '0.0.0.0, which is an unspecified address',
     });
@@ -184,7 +184,7 @@ describe('checkAddress', () => {
     '2606:4700:4700::1111%eth0',
     'g::1',
     '1:'.repeat(100_000),
-  ])('refuses what is no address, case %#', (text) => {
+  ])('a text that is not an IP address is refused (case %#)', (text) => {
     expect(checkAddress(development, text)).toEqual({ allowed: false, reason: 'not an IP address' });
   });
 });
@@ -201,13 +201,13 @@ describe('parsePolicy', () => {
     '',
     '/8',
     '::1%lo/128',
-  ])('refuses the network %j by name', (cidr) => {
+  ])('the network %j is refused by an error that quotes it', (cidr) => {
     const parse = () => parsePolicy({ allowPrivate: false, allowCidrs: ['10.0.0.0/8', cidr] });
     expect(parse).toThrow(RangeError);
     expect(parse).toThrow(JSON.stringify(cidr));
   });
 
-  it('accepts a prefix that does not end at a byte boundary', () => {
+  it('the prefix of a network need not end at a byte boundary', () => {
     const policy = parsePolicy({ allowPrivate: false, allowCidrs: ['10.128.0.0/9', 'fd00:8000::/17'] });
     expect(checkAddress(policy, '10.128.0.1').allowed).toBe(true);
     expect(checkAddress(policy, '10.127.255.255').allowed).toBe(false);
@@ -226,7 +226,7 @@ describe('checkEndpointUrl', () => {
     'https://[2606:4700:4700::1111]/',
     'https://localhost.example.com/',
     'https://mylocalhost/',
-  ])('accepts %s', (url) => {
+  ])('the endpoint URL %s is accepted', (url) => {
     const checked = checkEndpointUrl(strict, url);
     expect(checked).toEqual({ ok: true, url: new URL(url) });
   });
@@ -253,7 +253,7 @@ describe('checkEndpointUrl', () => {
     'https://localhost/',
     'https://LOCALHOST./',
     'https://api.localhost/',
-  ])('refuses %s by its address', (url) => {
+  ])('the endpoint URL %s is refused for its address', (url) => {
     expect(reasonAgainst(url)).toMatch(/^the URL leads to .+, which is an? .+ address$/);
   });
 
@@ -282,18 +282,18 @@ describe('checkEndpointUrl', () => {
     [`https://example.com/${'a'.repeat(2048)}`, 'longer than 2048'],
     [`https://example.com/${'é'.repeat(1000)}`, 'encoded URL is longer than 2048'],
     [`https://${'a'.repeat(1_000_000)}`, 'longer than 2048'],
-  ])('refuses URL %# and says why', (url, reason) => {
+  ])('an endpoint URL is refused with a reason that hides its password (case %#)', (url, reason) => {
     expect(reasonAgainst(url)).toContain(reason);
     expect(reasonAgainst(url)).not.toContain('hunter2');
   });
 
-  it('accepts a URL of exactly 2048 characters', () => {
+  it('an endpoint URL of exactly 2048 characters is accepted', () => {
     const url = `https://example.com/${'a'.repeat(2048 - 20)}`;
     expect(url).toHaveLength(2048);
     expect(checkEndpointUrl(strict, url).ok).toBe(true);
   });
 
-  it('accepts plain http for development, anywhere but at the never-allowed addresses', () => {
+  it('plain http is accepted in development, except to the never-allowed addresses', () => {
     for (const url of [
       'http://localhost:4000/',
       'http://127.0.0.1/',
@@ -306,7 +306,7 @@ describe('checkEndpointUrl', () => {
     expect(checkEndpointUrl(development, 'http://[::ffff:169.254.169.254]/').ok).toBe(false);
   });
 
-  it('accepts plain http to an address of an allowed network, not to a name or elsewhere', () => {
+  it('plain http is accepted to an address of an allowed network, but not to a host name or elsewhere', () => {
     expect(checkEndpointUrl(withNetworks, 'http://10.20.1.1/').ok).toBe(true);
     expect(checkEndpointUrl(withNetworks, 'https://10.20.1.1/').ok).toBe(true);
     expect(checkEndpointUrl(withNetworks, 'http://10.21.1.1/').ok).toBe(false);

@@ -3,11 +3,11 @@ import { parseRedisUrl } from './redis-url.ts';
 
 describe('a Redis URL', () => {
   it.each(['redis://localhost', 'redis://:secret@cache:6380/2', 'rediss://u:p@cache.internal'])(
-    '%s names one server',
+    'the Redis URL %s names one server',
     (url) => expect(parseRedisUrl(url)).toEqual({ kind: 'server', url }),
   );
 
-  it('names sentinels, with credentials and a database', () => {
+  it('a Redis URL can name sentinels, with credentials and a database', () => {
     expect(
       parseRedisUrl('redis+sentinel://app:p%40ss@s1:26379,10.0.0.2:26380,[::1]:26381/primary/3'),
     ).toEqual({
@@ -28,7 +28,7 @@ describe('a Redis URL', () => {
     ['redis+sentinel://s1,s2/primary', undefined, undefined],
     ['redis+sentinel://s1,s2/primary/', undefined, undefined],
     ['redis+sentinel://:pw@s1,s2/primary', undefined, 'pw'],
-  ])('%s uses the default port and database', (url, username, password) => {
+  ])('the Redis URL %s uses the default port and database', (url, username, password) => {
     expect(parseRedisUrl(url)).toEqual({
       kind: 'sentinel',
       sentinels: [
@@ -50,11 +50,11 @@ describe('a Redis URL', () => {
     'redis+sentinel://u:%zz@s1/primary',
     'redis+sentinel://s1/primary/zero',
     'redis+sentinel://u:p/w@s1/primary',
-  ])('%s is refused with the form that is expected, and without its password', (url) => {
+  ])('the Redis URL %s is refused with the expected form', (url) => {
     expect(() => parseRedisUrl(url)).toThrow(/^must look like redis\+sentinel:\/\/user:password@host/);
   });
 
-  it.each(['http://cache', 'cache:6379', 'redis://', 'redis'])('%s is refused', (url) => {
+  it.each(['http://cache', 'cache:6379', 'redis://', 'redis'])('the Redis URL %s is refused', (url) => {
     expect(() => parseRedisUrl(url)).toThrow(/^must /);
   });
 });

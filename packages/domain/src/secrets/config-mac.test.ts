@@ -8,7 +8,7 @@ const keysOf = (...list: string[]) => configMacKeys(parseSecretKeys(list.join())
 const cached = { projectId: 'p1', version: 7, expiresAt: 1_000, content: '{"enabled":true}' };
 
 describe('the MAC of a cached configuration', () => {
-  it('verifies with the key that made it', () => {
+  it('the MAC of a cached configuration verifies with the key that made it', () => {
     const keys = keysOf(newKey());
     expect(isAuthentic(keys, cached, signContent(keys, cached))).toBe(true);
   });
@@ -18,12 +18,12 @@ describe('the MAC of a cached configuration', () => {
     ['of another version', { version: 8 }],
     ['of a later expiry', { expiresAt: 2_000 }],
     ['of another content', { content: '{"enabled":false}' }],
-  ])('does not verify for a configuration %s', (_which, change) => {
+  ])('the MAC of a cached configuration does not verify for one %s', (_which, change) => {
     const keys = keysOf(newKey());
     expect(isAuthentic(keys, { ...cached, ...change }, signContent(keys, cached))).toBe(false);
   });
 
-  it('does not verify with another key, cut short, or absent', () => {
+  it('a MAC of another key, a truncated MAC and an absent MAC do not verify', () => {
     const keys = keysOf(newKey());
     const mac = signContent(keys, cached);
     expect(isAuthentic(keysOf(newKey()), cached, mac)).toBe(false);
@@ -31,7 +31,7 @@ describe('the MAC of a cached configuration', () => {
     expect(isAuthentic(keys, cached, '')).toBe(false);
   });
 
-  it('verifies on both sides of a rotation, where the list names both keys', () => {
+  it('a MAC verifies on both sides of a rotation, while the list names both keys', () => {
     const [older, newer] = [newKey(), newKey()];
     const mac = signContent(keysOf(older), cached);
     expect(isAuthentic(keysOf(newer, older), cached, mac)).toBe(true);

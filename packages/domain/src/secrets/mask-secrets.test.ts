@@ -6,23 +6,23 @@ const key = 'k3y-with"quote&amp/slash';
 
 describe('maskSecrets', () => {
   it.each([
-    ['as it is', `got ${key}.`],
+    ['literally', `got ${key}.`],
     ['percent-encoded', `?token=${encodeURIComponent(key)}`],
     ['in JSON', JSON.stringify({ token: key })],
     ['in HTML', `<td>${key.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}</td>`],
     ['in base64', Buffer.from(key).toString('base64')],
-  ])('finds a secret that stands in a text %s', (_, text) => {
+  ])('a secret that is in a text %s is masked', (_, text) => {
     const masked = maskSecrets(text, [key]);
     expect(masked).toContain('***');
     expect(masked).not.toContain('k3y-with');
     expect(masked).not.toContain(Buffer.from(key).toString('base64'));
   });
 
-  it('masks the longest of overlapping secrets', () => {
+  it('the longest of overlapping secrets is masked', () => {
     expect(maskSecrets('Bearer abcdef', ['abcdef', 'Bearer abcdef'])).toBe('***');
   });
 
-  it('leaves values alone that are too short to be secrets', () => {
+  it('values that are too short to be secrets are not masked', () => {
     expect(maskSecrets('prod and 12345', ['prod', '12345', ''])).toBe('prod and 12345');
   });
 });
@@ -44,15 +44,15 @@ describe('secretsSent', () => {
 
   it.each([
     ['every signature', ['c2lnbmF0dXJlLW9uZQ==', 'c2lnbmF0dXJlLXR3bw==', '0123456789abcdef']],
-    ['what a fixed header carries, with and without its scheme', ['fixed-value-of-ours']],
+    ['the value of a fixed header, with and without its scheme', ['fixed-value-of-ours']],
     ['the password of Basic credentials', ['hunter22', 'user:hunter22']],
     ['a signing secret, with and without its prefix', ['c2VjcmV0LW9mLXRoZS1lbmRwb2ludA==']],
-  ])('contains %s', (_, values) => {
+  ])('the secrets sent in a request include %s', (_, values) => {
     for (const value of values)
       expect(maskSecrets(`an answer with ${value} in it`, sent)).not.toContain(value);
   });
 
-  it('contains no other header', () => {
+  it('the secrets sent in a request include no other header', () => {
     expect(maskSecrets('application/json not-a-secret', sent)).toBe('application/json not-a-secret');
   });
 });
@@ -67,7 +67,7 @@ describe('maskExchange', () => {
   const bodyOf = (exchange: HttpExchange) =>
     exchange.kind === 'response' ? Buffer.from(exchange.bodyHead) : Buffer.alloc(0);
 
-  it('masks the body byte for byte, in any character set', () => {
+  it('a body is masked byte for byte, in any character set', () => {
     const body = Buffer.concat([
       Buffer.from([0xff, 0xfe, 0]),
       Buffer.from('pässwörd-1'),
@@ -80,12 +80,12 @@ describe('maskExchange', () => {
     );
   });
 
-  it('masks the part of a secret at which the kept body was cut off', () => {
+  it('the part of a secret at which the kept body is cut off is masked', () => {
     const body = Buffer.from(`${'x'.repeat(4_096 - 9)}top-secre`);
     expect(bodyOf(maskExchange(response(body), () => ['top-secret-token'])).toString()).toMatch(/x\*\*\*$/);
   });
 
-  it('masks the message of an error', () => {
+  it('the message of an error is masked', () => {
     const error = {
       kind: 'error',
       phase: 'headers',
@@ -96,7 +96,7 @@ describe('maskExchange', () => {
     expect(maskExchange(error, () => ['top-secret'])).toMatchObject({ message: 'Invalid: ***' });
   });
 
-  it('does not collect the secrets for an empty body', () => {
+  it('the secrets are not collected for an empty body', () => {
     const exchange = response(Buffer.alloc(0));
     const collect = () => {
       throw new Error('collected');

@@ -17,7 +17,7 @@ describe('redactUrl', () => {
     ['postgres://u:12/hunter2@db/x', 'postgres://***@db/x'],
     ['postgres://u:hunter2@host name/x?password=hunter2', 'postgres://***@host name/x?***'],
     ['redis://u:hun@ter2@cache', 'redis://u:***@cache'],
-  ])('removes the secrets of URL %#', (url, redacted) => {
+  ])('the secrets of URL %# are redacted', (url, redacted) => {
     expect(redactUrl(url)).toBe(redacted);
   });
 
@@ -27,18 +27,18 @@ describe('redactUrl', () => {
     'amqp://a,amqp://b',
     'https://x.example/@user/hook?a=b',
     'https://x.example',
-  ])('returns %s, which has no secret, unchanged', (url) => {
+  ])('the URL %s, which has no secret, is unchanged', (url) => {
     expect(redactUrl(url)).toBe(url);
   });
 
   it.each(['', 'hunter2', 'u:hunter2@db', '//u:hunter2@db', 'hunter2:', '\0'])(
-    'shows no part of %j',
+    'the text %j, which is not a URL, is redacted entirely',
     (text) => {
       expect(redactUrl(text)).toBe('(not a URL)');
     },
   );
 
-  it('redacts a text of 1.6 MB', () => {
+  it('the secrets of a URL of 1.6 MB are redacted', () => {
     const redacted = redactUrl(`postgres://u:${'hunter2@'.repeat(200_000)}db`);
     expect(redacted).not.toContain('hunter2');
   });
@@ -54,13 +54,13 @@ describe('redactQuery', () => {
     ['sig=hunter2&code=hunter2&jwt=hunter2', 'sig=***&code=***&jwt=***'],
     ['token=hunter2=hunter2', 'token=***'],
     ['%E0%A4%A=1&token=hunter2', '%E0%A4%A=1&token=***'],
-  ])('of %j is %j', (query, redacted) => {
+  ])('the query %j is redacted to %j', (query, redacted) => {
     expect(redactQuery(query)).toBe(redacted);
   });
 });
 
 describe('redactPaths', () => {
-  it('the paths cover secrets and headers in a log line and in the objects it may contain', () => {
+  it('the redacted paths cover secrets and headers in a log line and in the objects it may contain', () => {
     for (const path of [
       'secret',
       'headers',
@@ -73,7 +73,7 @@ describe('redactPaths', () => {
     }
   });
 
-  it('the paths have no wildcards, which make every log line slower', () => {
+  it('the redacted paths have no wildcards, which make every log line slower', () => {
     for (const path of redactPaths) expect(path).toMatch(/^[A-Za-z]+(\.[A-Za-z]+)?$/);
     expect(new Set(redactPaths).size).toBe(redactPaths.length);
   });

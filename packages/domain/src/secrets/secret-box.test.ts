@@ -16,13 +16,13 @@ function flip(sealed: string, index: number): string {
 
 describe('a sealed secret', () => {
   it.each(['whsec_abc', '', 'şifre 🔑', 'a\0b', 'x'.repeat(1_000_000)])(
-    'opens again, case %#',
+    'a sealed secret opens to its plaintext (case %#)',
     (plaintext) => {
       expect(open(keys, seal(keys, plaintext, row), row)).toBe(plaintext);
     },
   );
 
-  it('is AES-256-GCM: iv, tag and ciphertext in base64, with the row as additional data', () => {
+  it('a sealed secret is AES-256-GCM: iv, tag and ciphertext in base64, with the row as additional data', () => {
     const { sealed } = seal(keys, 'whsec_abc', row);
     const bytes = Buffer.from(sealed, 'base64');
     const decipher = createDecipheriv('aes-256-gcm', Buffer.alloc(32, 7), bytes.subarray(0, 12));
@@ -42,14 +42,14 @@ describe('a sealed secret', () => {
     expect(() => open(keys, box, 'project_secrets:another')).toThrow(SecretUnreadable);
   });
 
-  it('does not open when a bit of its iv, tag or ciphertext changed', () => {
+  it('a sealed secret does not open when a bit of its iv, tag or ciphertext has changed', () => {
     const { keyId, sealed } = seal(keys, 'whsec_abc', row);
     for (const index of [0, 11, 12, 27, 28, 36]) {
       expect(() => open(keys, { keyId, sealed: flip(sealed, index) }, row)).toThrow(SecretUnreadable);
     }
   });
 
-  it('does not open when it is cut short, extended or no base64', () => {
+  it('a sealed secret does not open when it is truncated, extended or not base64', () => {
     const { keyId, sealed } = seal(keys, 'whsec_abc', row);
     const bytes = Buffer.from(sealed, 'base64');
     const broken = [
@@ -64,7 +64,7 @@ describe('a sealed secret', () => {
       expect(() => open(keys, { keyId, sealed: each }, row)).toThrow(SecretUnreadable);
   });
 
-  it('an error about a sealed secret names its key and row, and no value', () => {
+  it('an error about a sealed secret names its key id and row, and no value', () => {
     const { keyId, sealed } = seal(keys, 'whsec_abc', row);
     const other = parseSecretKeys(newKey);
     expect(() => open(other, { keyId, sealed }, row)).toThrow(
@@ -79,7 +79,7 @@ describe('a sealed secret', () => {
 });
 
 describe('a list of keys', () => {
-  it('names a key by the first 8 hex digits of its SHA-256', () => {
+  it('a list of keys names a key by the first 8 hex digits of its SHA-256', () => {
     const digest = createHash('sha256').update(Buffer.alloc(32, 7)).digest('hex');
     expect(keys.current.id).toBe(digest.slice(0, 8));
     expect(seal(keys, 'x', row).keyId).toBe(digest.slice(0, 8));
@@ -116,7 +116,7 @@ describe('a list of keys', () => {
     [Buffer.alloc(33).toString('base64'), 'the key is 33 bytes long instead of 32'],
     [Buffer.alloc(32, 7).toString('hex'), 'the key is 48 bytes long instead of 32'],
     ['A'.repeat(1_000_000), 'the key is 750000 bytes long instead of 32'],
-  ])('is refused without showing it, case %#', (list, message) => {
+  ])('an invalid list of keys is refused without being shown (case %#)', (list, message) => {
     const thrown = messageOf(() => parseSecretKeys(list));
     expect(thrown).toContain(message);
     expect(thrown).toContain('openssl rand -base64 32');
