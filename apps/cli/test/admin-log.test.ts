@@ -58,7 +58,7 @@ it.each([
     { eventTypes: ['a'], timeoutMs: 2_000 },
   ],
 ])(
-  '%s has one row with the changed fields before and after, and no others',
+  '%s writes one admin_log row with the changed fields alone, before and after',
   async (name, argv, before, after) => {
     jsonOf(await world.run(...argv(), '--json'));
     const [noun] = name.split(' ');
@@ -74,7 +74,7 @@ it.each([
   },
 );
 
-it('every command that changes something has one row, and those that read have none', async () => {
+it('every command that changes something writes one admin_log row, and commands that read write none', async () => {
   const commands: [string, string[]][] = [
     ['project.create', ['project', 'create', '--name', 'B']],
     ['secret.rotate', ['secret', 'rotate', '--project', projectId]],
@@ -107,7 +107,7 @@ it('every command that changes something has one row, and those that read have n
   expect(await newRows()).toEqual([]);
 });
 
-it('a command that changes nothing, and one that fails, have no row', async () => {
+it('a command that changes nothing and a command that fails write no admin_log row', async () => {
   jsonOf(await world.run('endpoint', 'enable', endpointId, '--json'));
   jsonOf(await world.run('project', 'update', projectId, '--name', 'Acme', '--json'));
   const unknown = '01890a5d-ac96-774b-bcce-b302099a8057';
@@ -121,7 +121,7 @@ it('a command that changes nothing, and one that fails, have no row', async () =
   expect(await newRows()).toEqual([]);
 });
 
-it('no row has a secret, in clear or sealed, nor the value of a fixed header', async () => {
+it('no admin_log row contains a secret, in clear or sealed, or the value of a fixed header', async () => {
   const created = jsonOf(
     await world.run('project', 'create', '--name', 'C', '--secret', 'hush hush hush hush', '--json'),
   ) as { projectId: string };
@@ -141,7 +141,7 @@ it('no row has a secret, in clear or sealed, nor the value of a fixed header', a
   expect(text).not.toContain(signingSecret);
 });
 
-it('a change and its row are committed together: without the row there is no change', async () => {
+it('a change and its admin_log row are committed together: a refused row rolls the change back', async () => {
   await world.sql.query('revoke insert on admin_log from hqrelay_console');
   try {
     expect(await world.run('endpoint', 'pause', endpointId)).toMatchObject({ exitCode: 1, stdout: '' });

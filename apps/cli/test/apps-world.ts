@@ -7,13 +7,13 @@ import { type CliOutcome, jsonOf } from './run-cli.ts';
 export type WorkerWorld = Awaited<ReturnType<typeof startWorkerWorld>>;
 export type AppsWorld = Awaited<ReturnType<typeof startAppsWorld>>;
 
-/** As `webhook show` prints it. */
+/** The output of `webhook show --json`. */
 export type Story = {
   webhook: { endpointIds: string[] };
   deliveries: { state: string; heldReason: string | null }[];
 };
 
-/** A world with a worker and an endpoint that records what it gets, driven by the command line. */
+/** A world with a worker and a recording endpoint, driven by the command line. */
 export async function startWorkerWorld() {
   const world = await createCliWorld();
   const endpoint = await startRecordingEndpoint();
@@ -32,7 +32,7 @@ export async function startWorkerWorld() {
   };
 }
 
-/** The same with a receiver. */
+/** The world of `startWorkerWorld` with a receiver. */
 export async function startAppsWorld() {
   const world = await startWorkerWorld();
   const receiver = await startApp('receiver', { env: world.env });
@@ -51,7 +51,7 @@ export async function startAppsWorld() {
       const projectId = await world.createProject();
       return { projectId, ...(await world.addEndpoint(projectId, world.endpoint.url)) };
     },
-    /** Waits until the webhook has its row, and its story is as wanted. */
+    /** Waits until `webhook show` finds the webhook and `isIt` accepts the story. */
     waitForStory: (id: string, isIt: (story: Story) => boolean = () => true): Promise<Story> =>
       waitFor('the story of the webhook', async () => {
         const outcome = await world.run('webhook', 'show', id, '--json');

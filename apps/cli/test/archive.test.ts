@@ -19,7 +19,7 @@ const idsOf = async (...argv: string[]) =>
   ((await world.runJson(...argv)) as { id: string }[]).map(({ id }) => id);
 
 describe('an archived endpoint', () => {
-  it('is disabled and hidden, is owed nothing, and keeps what is held in the books', async () => {
+  it('an archived endpoint is disabled and hidden, is owed no new webhook and keeps its held deliveries', async () => {
     await world.runJson('endpoint', 'pause', endpointId);
     const held = await world.send(projectId);
     await world.waitForStory(held, isInState('held'));
@@ -34,7 +34,7 @@ describe('an archived endpoint', () => {
     expect(await world.runJson('webhook', 'show', held)).toMatchObject({ deliveries: [{ state: 'held' }] });
   });
 
-  it('cannot be changed any more', async () => {
+  it('an archived endpoint can no longer be changed', async () => {
     await world.runJson('endpoint', 'archive', endpointId);
     for (const argv of [
       ['endpoint', 'enable', endpointId],
@@ -51,7 +51,7 @@ describe('an archived endpoint', () => {
 });
 
 describe('an archived project', () => {
-  it('answers 401 with the same body as an unknown one, and nothing is sent to its endpoints any more', async () => {
+  it('an archived project is answered 401 like an unknown one, and its held deliveries stay held', async () => {
     await world.runJson('endpoint', 'pause', endpointId);
     const held = await world.send(projectId);
     await world.waitForStory(held, isInState('held'));
@@ -71,7 +71,7 @@ describe('an archived project', () => {
     expect(await world.runJson('webhook', 'show', held)).toMatchObject({ deliveries: [{ state: 'held' }] });
   });
 
-  it('is hidden with its endpoints, and cannot be changed any more', async () => {
+  it('an archived project is hidden with its endpoints and can no longer be changed', async () => {
     await world.runJson('project', 'archive', projectId);
     expect(await idsOf('project', 'list')).not.toContain(projectId);
     expect(await idsOf('project', 'list', '--all')).toContain(projectId);

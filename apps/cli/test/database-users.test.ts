@@ -48,7 +48,7 @@ describe.each([
   ['a Postgres user for each program', environmentOfEachProgram],
   ['the one user of version 0.1.0, after migrating', environmentOfUpgrade],
 ])('with %s', (_users, environment) => {
-  it('a webhook is received and delivered, and replayed by the command line tool', async () => {
+  it('a webhook is received, delivered and replayed from the command line without a denied permission', async () => {
     const env = await environment();
     const [receiver, worker] = await Promise.all([
       startApp('receiver', { env }),

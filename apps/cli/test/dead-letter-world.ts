@@ -9,7 +9,7 @@ import type { CliWorld } from './cli-world.ts';
 
 type Received = Partial<WebhookLogRow> & { ageMs?: number; payload?: Partial<WebhookPayloadRow> | null };
 
-/** A webhook as the receiver records it, `queued` and owing nothing unless a test wants it otherwise. */
+/** Records a webhook as the receiver does: by default `queued` and owed to no endpoint. Returns its id. */
 export async function receive(
   world: CliWorld,
   projectId: string,
@@ -37,7 +37,7 @@ export async function receive(
   return id;
 }
 
-/** A webhook whose delivery to one endpoint is dead. Returns both ids. */
+/** Records a webhook whose delivery to one endpoint is a dead letter. Returns both ids. */
 export async function die(
   world: CliWorld,
   projectId: string,
@@ -59,7 +59,7 @@ export async function die(
   return { id, deadLetterId };
 }
 
-/** What is held for workers, in the order it is due. */
+/** The replays that are held for the workers, in the order of `due_at`. */
 export async function heldReplays(
   world: CliWorld,
 ): Promise<{ dueAt: Date; envelope: Envelope; body: Buffer }[]> {
@@ -73,7 +73,7 @@ export async function heldReplays(
   });
 }
 
-/** Runs the replay jobs to their end, as a worker does; the clock is a minute further each time that one waits. */
+/** Runs the replay jobs to their end, as a worker does. The clock advances by a minute when a job waits. */
 export async function runReplayJobs(world: CliWorld): Promise<void> {
   for (let now = Date.now(); ; now += 60_000) {
     const jobIds = await listRunningReplayJobs(world.sql);

@@ -23,7 +23,7 @@ const list = async (...options: string[]) =>
 const idsOf = async (...options: string[]) => (await list(...options)).map(({ id }) => id);
 
 describe('dlq list', () => {
-  it('lists the newest first, within the project, the endpoint, the time and the limit asked for', async () => {
+  it('dlq list shows the newest dead letters first, filtered by project, endpoint, time and limit', async () => {
     const { endpointId: other } = await world.addEndpoint(projectId, 'https://other.example/hook');
     const old = await die(world, projectId, endpointId, { deadForMs: 3 * 3_600_000 });
     const recent = await die(world, projectId, endpointId, { deadForMs: 60_000 });
@@ -38,7 +38,7 @@ describe('dlq list', () => {
     expect(jsonOf(await world.run('dlq', 'list', '--project', newId(), '--json'))).toEqual([]);
   });
 
-  it('shows the reason, the webhook and the endpoint of each', async () => {
+  it('dlq list shows the reason, the webhook and the endpoint of each dead letter', async () => {
     const { id, deadLetterId } = await die(world, projectId, endpointId);
     expect(await list()).toMatchObject([
       {
@@ -60,7 +60,7 @@ describe('dlq list', () => {
     expect(stdout).toContain('HTTP 500 at attempt 6, the last');
   });
 
-  it('says when there are more than it shows, with --json on stderr', async () => {
+  it('dlq list says when there are more dead letters than it shows, with --json on stderr', async () => {
     for (let count = 0; count < 3; count += 1) await die(world, projectId, endpointId);
     const forPeople = await world.run('dlq', 'list', '--project', projectId, '--limit', '2');
     expect(forPeople.stdout).toContain('The newest 2 of 3');
@@ -69,7 +69,7 @@ describe('dlq list', () => {
     expect(json.stderr).toContain('The newest 2 of 3');
   });
 
-  it('leaves out replayed dead letters, unless --all is given', async () => {
+  it('dlq list leaves out replayed dead letters, unless --all is given', async () => {
     const { deadLetterId } = await die(world, projectId, endpointId);
     await world.run('dlq', 'replay', deadLetterId);
     await runReplayJobs(world);
@@ -84,7 +84,7 @@ const replay = async (...argv: string[]) =>
   jsonOf(await world.run('dlq', 'replay', ...argv, '--json')) as { jobId: string; count: number };
 
 describe('dlq replay', () => {
-  it('of one dead letter makes a message that a worker delivers as a first attempt of a delivery of its own', async () => {
+  it('dlq replay of one dead letter creates a new delivery, which starts with attempt 1', async () => {
     const { id, deadLetterId } = await die(world, projectId, endpointId);
     const created = await replay(deadLetterId, '--by', 'ann');
     expect(created).toEqual({ jobId: expect.any(String), count: 1 });
@@ -116,14 +116,14 @@ describe('dlq replay', () => {
     });
   });
 
-  it('says who asked for it when no name is given', async () => {
+  it('dlq replay without --by records the user and the host that requested it', async () => {
     const { deadLetterId } = await die(world, projectId, endpointId);
     const { jobId } = await replay(deadLetterId);
     const job = jsonOf(await world.run('replay-job', 'show', jobId, '--json'));
     expect(job).toMatchObject({ requestedBy: expect.stringMatching(/.@./) });
   });
 
-  it('in a dry run prints the count, and changes nothing', async () => {
+  it('dlq replay --dry-run prints the count and changes nothing', async () => {
     for (let count = 0; count < 3; count += 1) await die(world, projectId, endpointId);
     await die(world, projectId, endpointId, { payload: null });
     const outcome = await world.run('dlq', 'replay', '--project', projectId, '--dry-run', '--json');
@@ -137,7 +137,7 @@ describe('dlq replay', () => {
     expect(forPeople).toMatchObject({ exitCode: 0, stdout: '3 deliveries would be sent again.\n' });
   });
 
-  it('of a project spaces them at the rate, and does nothing when it is asked for again', async () => {
+  it('dlq replay of a project spaces the deliveries at --rate, and a second one replays nothing', async () => {
     for (let count = 0; count < 6; count += 1) await die(world, projectId, endpointId);
     const otherProject = await world.createProject();
     const { endpointId: elsewhere } = await world.addEndpoint(otherProject, 'https://a.example/hook');
@@ -151,7 +151,7 @@ describe('dlq replay', () => {
     expect(await heldReplays(world)).toHaveLength(6);
   });
 
-  it('takes those that died within the time asked for', async () => {
+  it('dlq replay takes the dead letters of the period between --since and --until', async () => {
     const old = await die(world, projectId, endpointId, { deadForMs: 3 * 3_600_000 });
     const recent = await die(world, projectId, endpointId);
     await replay('--endpoint', endpointId, '--until', '1h', '--since', '2d');
@@ -160,7 +160,7 @@ describe('dlq replay', () => {
     expect(await idsOf('--all')).toEqual([recent.deadLetterId, old.deadLetterId]);
   });
 
-  it('replays the named ones that it can, and says of each of the others why it cannot', async () => {
+  it('dlq replay of several ids replays those that it can, and says of each other one why it cannot', async () => {
     const fine = await die(world, projectId, endpointId);
     const again = await die(world, projectId, endpointId);
     await replay(again.deadLetterId);
@@ -189,7 +189,7 @@ describe('dlq replay', () => {
     expect(none).toMatchObject({ exitCode: 1, stdout: '' });
   });
 
-  it('of a project or an endpoint that does not exist fails', async () => {
+  it('dlq replay fails for a project or an endpoint that does not exist', async () => {
     for (const what of ['project', 'endpoint']) {
       const outcome = await world.run('dlq', 'replay', `--${what}`, newId());
       expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
@@ -199,7 +199,7 @@ describe('dlq replay', () => {
 });
 
 describe('replay-job', () => {
-  it('shows the progress of a job and how its replays fare, and lists it with the others', async () => {
+  it('replay-job show prints the progress of a job and the states of its replays, and list the job', async () => {
     for (let count = 0; count < 3; count += 1) await die(world, projectId, endpointId);
     const { jobId } = await replay('--project', projectId, '--by', 'ann');
     const shown = async () => jsonOf(await world.run('replay-job', 'show', jobId, '--json'));
@@ -221,7 +221,7 @@ describe('replay-job', () => {
     expect(listed).toMatchObject([{ id: jobId, state: 'finished' }]);
   });
 
-  it('cancel ends a job before it replays anything more, once', async () => {
+  it('replay-job cancel stops a job before its next replay, and fails for a cancelled job', async () => {
     await die(world, projectId, endpointId);
     const { jobId } = await replay('--project', projectId);
     const cancelled = jsonOf(await world.run('replay-job', 'cancel', jobId, '--json'));
@@ -235,7 +235,7 @@ describe('replay-job', () => {
     expect(unknown.stderr).toContain('there is no replay job');
   });
 
-  it('is cancelled when its endpoint or its project is archived', async () => {
+  it('a replay job is cancelled when its endpoint or its project is archived', async () => {
     await die(world, projectId, endpointId);
     const ofEndpoint = await replay('--endpoint', endpointId);
     await world.run('endpoint', 'archive', endpointId);

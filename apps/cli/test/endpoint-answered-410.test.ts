@@ -27,7 +27,7 @@ beforeEach(async () => {
   );
 });
 
-it('an endpoint that a 410 disabled is still owed what comes after, and gets all of it when a person enables it', async () => {
+it('an endpoint that a 410 disabled is owed later webhooks, and receives them when a person enables it', async () => {
   const listed: { disabledBy: string }[] = await world.runJson('endpoint', 'list', '--project', projectId);
   expect(listed).toMatchObject([{ enabled: false, disabledBy: 'relay' }]);
   const { rows } = await world.sql.query('select * from admin_log where target = $1 and actor = $2', [
@@ -48,7 +48,7 @@ it('an endpoint that a 410 disabled is still owed what comes after, and gets all
   await waitForState(last, 'delivered');
 });
 
-it('an endpoint that a 410 disabled and a person then disables is owed nothing from then on, and keeps what is held', async () => {
+it('an endpoint that a person disables after a 410 is owed no new webhook and keeps its held deliveries', async () => {
   const before = await send();
   await waitForState(before, 'held');
   await world.runJson('endpoint', 'disable', endpointId);

@@ -10,14 +10,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Another implementation than ours and the library's. */
+/** Signs with OpenSSL: an oracle independent of the relay and of the library. */
 function signatureByOpenssl(secret: string, signed: Buffer): string {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64').toString('hex');
   const options = ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', `hexkey:${key}`, '-binary'];
   return `v1,${execFileSync('openssl', options, { input: signed }).toString('base64')}`;
 }
 
-it('a webhook after rotate-secret --overlap has both signatures, the new one first, and one when it is over', async () => {
+it('a request has the new and the old signature during the overlap of rotate-secret, then the new alone', async () => {
   const { endpoint } = world;
   const { projectId, endpointId, signingSecret: old } = await world.createProjectWithEndpoint();
   const sendAndGet = async () => {

@@ -20,7 +20,7 @@ afterAll(async () => {
   await world.close();
 });
 
-it('sends a ping that the endpoint can verify, with its fixed headers', async () => {
+it('endpoint test sends a ping that the endpoint can verify, with its fixed headers', async () => {
   endpoint.answerWith({ statusCode: 204 });
   const { endpointId, signingSecret } = await world.addEndpoint(
     projectId,
@@ -41,7 +41,7 @@ it('sends a ping that the endpoint can verify, with its fixed headers', async ()
   });
 });
 
-it('signs with the old secret too while the overlap lasts', async () => {
+it('endpoint test also signs with the old secret while the overlap lasts', async () => {
   endpoint.answerWith({ statusCode: 200 });
   const { endpointId, signingSecret } = await world.addEndpoint(projectId, endpoint.url);
   const rotated = jsonOf(await world.run('endpoint', 'rotate-secret', endpointId, '--json')) as {
@@ -54,7 +54,7 @@ it('signs with the old secret too while the overlap lasts', async () => {
   }
 });
 
-it('says in a sentence that the endpoint answered', async () => {
+it('endpoint test prints the status code and the latency of the answer in a sentence', async () => {
   endpoint.answerWith({ statusCode: 200 });
   const { endpointId } = await world.addEndpoint(projectId, endpoint.url);
   const outcome = await world.run('endpoint', 'test', endpointId);
@@ -62,7 +62,7 @@ it('says in a sentence that the endpoint answered', async () => {
   expect(outcome.stdout).toMatch(/^The ping to http:\S+ was answered 200 after \d+ ms\.\n$/);
 });
 
-it('fails when the endpoint refuses the ping, and quotes its answer', async () => {
+it('endpoint test fails when the endpoint refuses the ping, and quotes its answer', async () => {
   endpoint.answerWith({ statusCode: 500, body: 'says the\u001b[2J endpoint' });
   const { endpointId } = await world.addEndpoint(projectId, endpoint.url);
   const outcome = await world.run('endpoint', 'test', endpointId);
@@ -73,7 +73,7 @@ it('fails when the endpoint refuses the ping, and quotes its answer', async () =
 });
 
 it.each([['--json'], []])(
-  'shows no credential that the endpoint repeats in its answer, with the options %j',
+  'endpoint test shows no credential that the endpoint repeats in its answer, with the options %j',
   async (...options) => {
     endpoint.answerWith(({ headers }) => ({ statusCode: 401, body: JSON.stringify(headers) }));
     const { endpointId } = await world.addEndpoint(
@@ -92,7 +92,7 @@ it.each([['--json'], []])(
   },
 );
 
-it('names the phase in which an endpoint failed: no answer in time', async () => {
+it('endpoint test names the phase of a failure: the endpoint does not answer in time', async () => {
   endpoint.answerWith({ instead: 'hang' });
   const { endpointId } = await world.addEndpoint(projectId, endpoint.url, '--timeout', '1s');
   const outcome = await world.run('endpoint', 'test', endpointId, '--json');
@@ -102,13 +102,13 @@ it('names the phase in which an endpoint failed: no answer in time', async () =>
   );
 });
 
-it('names the phase in which an endpoint failed: the connection is refused', async () => {
+it('endpoint test names the phase of a failure: the connection is refused', async () => {
   const { endpointId } = await world.addEndpoint(projectId, 'http://127.0.0.1:1/');
   const outcome = await world.run('endpoint', 'test', endpointId, '--json');
   expect(jsonOf(outcome, 1)).toMatchObject({ ok: false, phase: 'connect', error: 'connection refused' });
 });
 
-it('names the phase in which an endpoint failed: a name that does not exist', async () => {
+it('endpoint test names the phase of a failure: the host name does not exist', async () => {
   const { endpointId } = await world.addEndpoint(projectId, 'http://absent.invalid/');
   const outcome = await world.run('endpoint', 'test', endpointId);
   expect(outcome.exitCode).toBe(1);
@@ -121,7 +121,7 @@ it.each([
   ['resets before the headers', 'http', 'failed when waiting for the answer, after', 'connection reset'],
   ['answers garbage', 'http', 'failed when waiting for the answer, after', 'response is not valid HTTP'],
 ] as const)(
-  'names the phase in which an endpoint failed: it %s (%s)',
+  'endpoint test names the phase of a failure: the endpoint %s (%s)',
   async (fault, scheme, phase, reason) => {
     const faulty = await startFaultyEndpoint(fault);
     const url = faulty.url.replace('http:', `${scheme}:`);
@@ -134,7 +134,7 @@ it.each([
   },
 );
 
-it('goes through the egress proxy where there is one', async () => {
+it('endpoint test sends its ping through the egress proxy when one is configured', async () => {
   const asked: string[] = [];
   const proxy = createServer();
   proxy.on('connect', (request, socket) => {
@@ -150,7 +150,7 @@ it('goes through the egress proxy where there is one', async () => {
   expect(outcome.stderr).toContain('the egress proxy answered 403 to CONNECT');
 });
 
-it('names the phase in which an endpoint failed: an address that is not allowed any more', async () => {
+it('endpoint test names the phase of a failure: the address is no longer allowed', async () => {
   const { endpointId } = await world.addEndpoint(projectId, endpoint.url);
   const before = endpoint.requests.length;
   const outcome = await world.runWith({ ALLOW_PRIVATE_ENDPOINTS: 'false' }, [
@@ -163,7 +163,7 @@ it('names the phase in which an endpoint failed: an address that is not allowed 
   expect(endpoint.requests).toHaveLength(before);
 });
 
-it('tests an endpoint that is disabled, and says that it is', async () => {
+it('endpoint test pings a disabled endpoint and says that it is disabled', async () => {
   endpoint.answerWith({ statusCode: 200 });
   const { endpointId } = await world.addEndpoint(projectId, endpoint.url);
   await world.run('endpoint', 'disable', endpointId);
@@ -172,7 +172,7 @@ it('tests an endpoint that is disabled, and says that it is', async () => {
   expect(outcome.stderr).toContain('the endpoint is disabled');
 });
 
-it('names the row whose secret it cannot open', async () => {
+it('endpoint test names the row whose secret it cannot open', async () => {
   const { endpointId } = await world.addEndpoint(projectId, endpoint.url);
   const otherKey = Buffer.alloc(32, 2).toString('base64');
   const outcome = await world.runWith({ HQRELAY_SECRETS_KEY: otherKey }, ['endpoint', 'test', endpointId]);
@@ -180,7 +180,7 @@ it('names the row whose secret it cannot open', async () => {
   expect(outcome.stderr).toMatch(/^error: endpoint_secrets:\S+ was sealed with key/);
 });
 
-it('fails for an endpoint that does not exist', async () => {
+it('endpoint test fails for an endpoint that does not exist', async () => {
   const outcome = await world.run('endpoint', 'test', '01890a5d-ac96-774b-bcce-b302099a8057');
   expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
   expect(outcome.stderr).toContain('there is no endpoint');

@@ -47,7 +47,7 @@ const listed = async (endpointId: string) => {
 };
 
 describe('the certificates of an endpoint', () => {
-  it('are stored, ours and its key sealed and bound to their row', async () => {
+  it('an endpoint stores its CA in clear, and its client certificate and key sealed and bound to the row', async () => {
     const { endpointId } = await add(...ca, ...clientCert, ...clientKey);
     const row = await rowOf(endpointId);
     expect(row['ca_certificates']).toBe(authority.certificate);
@@ -61,7 +61,7 @@ describe('the certificates of an endpoint', () => {
     expect(JSON.stringify(await listed(endpointId))).not.toContain('BEGIN');
   });
 
-  it('are optional, and each can be added, changed and removed later', async () => {
+  it('the certificates of an endpoint are optional, and each can be added and removed later', async () => {
     const { endpointId } = await add();
     expect(await listed(endpointId)).toMatchObject({ hasCa: false, hasClientCertificate: false });
     const update = async (...options: string[]) =>
@@ -96,7 +96,7 @@ describe('the certificates of an endpoint', () => {
       [...clientCert, '--client-key', authority.keyFile],
     ],
     ['there is no private key in PEM format', [...clientCert, '--client-key', client.certificateFile]],
-  ])('that cannot be used are refused: %s (%#)', async (sentence, options) => {
+  ])('endpoint add refuses certificates that it cannot use: %s (%#)', async (sentence, options) => {
     const url = 'https://endpoint.example/';
     const outcome = await world.run('endpoint', 'add', '--project', projectId, '--url', url, ...options);
     expect(outcome).toMatchObject({ exitCode: 2, stdout: '' });
@@ -104,14 +104,14 @@ describe('the certificates of an endpoint', () => {
     expect(outcome.stderr).not.toContain(client.key.split('\n')[1]);
   });
 
-  it('are refused for plain http', async () => {
+  it('endpoint add refuses certificates for a plain HTTP URL', async () => {
     const url = 'http://127.0.0.1/';
     const outcome = await world.run('endpoint', 'add', '--project', projectId, '--url', url, ...ca);
     expect(outcome).toMatchObject({ exitCode: 2 });
     expect(outcome.stderr).toContain('for https URLs');
   });
 
-  it('may be in files named from where the command was called', async () => {
+  it('endpoint add resolves certificate files against the working directory of the caller', async () => {
     const options = ['--url', 'https://endpoint.example/', '--ca', basename(authority.certificateFile)];
     const argv = ['endpoint', 'add', '--project', projectId, '--json', ...options];
     const outcome = await runCli(world.env, argv, { directory: dirname(authority.certificateFile) });
@@ -119,7 +119,7 @@ describe('the certificates of an endpoint', () => {
     expect((await rowOf(endpointId))['ca_certificates']).toBe(authority.certificate);
   });
 
-  it('are used by endpoint test', async () => {
+  it('endpoint test presents the client certificate and trusts the CA that the endpoint was given', async () => {
     const seen: unknown[] = [];
     const options = {
       cert: served.certificate,

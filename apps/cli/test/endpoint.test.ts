@@ -29,7 +29,7 @@ const find = async (endpointId: string) => {
 };
 
 describe('endpoint add', () => {
-  it('answers with the id and the signing secret, and nothing else', async () => {
+  it('endpoint add prints the id and the signing secret alone, and stores the default settings', async () => {
     const added = await add();
     expect(Object.keys(added)).toEqual(['endpointId', 'signingSecret']);
     expect(added.signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -47,7 +47,7 @@ describe('endpoint add', () => {
     });
   });
 
-  it('stores what is given', async () => {
+  it('endpoint add stores the event types, schedule, timeout and credential forwarding that are given', async () => {
     const { endpointId } = await add(
       '--events',
       'payment.*, order.paid',
@@ -65,7 +65,7 @@ describe('endpoint add', () => {
     });
   });
 
-  it('takes the timeout from DELIVERY_TIMEOUT_MS when none is given', async () => {
+  it('endpoint add takes the timeout from DELIVERY_TIMEOUT_MS when none is given', async () => {
     const outcome = await world.runWith({ DELIVERY_TIMEOUT_MS: '7000' }, [
       'endpoint',
       'add',
@@ -78,7 +78,7 @@ describe('endpoint add', () => {
     expect(await find((jsonOf(outcome) as Added).endpointId)).toMatchObject({ timeoutMs: 7_000 });
   });
 
-  it('stores the signing secret and the fixed headers sealed, bound to their rows', async () => {
+  it('endpoint add stores the signing secret and the fixed headers sealed, bound to their rows', async () => {
     const { endpointId, signingSecret } = await add(
       '--header',
       'Authorization: Bearer abc',
@@ -104,7 +104,7 @@ describe('endpoint add', () => {
     expect(await find(endpointId)).toMatchObject({ hasHeaders: true });
   });
 
-  it('takes a private address in development only', async () => {
+  it('endpoint add accepts a private address only with ALLOW_PRIVATE_ENDPOINTS or ALLOW_ENDPOINT_CIDRS', async () => {
     const argv = ['endpoint', 'add', '--project', projectId, '--url', 'http://10.1.2.3/', '--json'];
     expect(await world.runWith({ ALLOW_PRIVATE_ENDPOINTS: 'false' }, argv)).toMatchObject({ exitCode: 2 });
     const inNetwork = { ALLOW_PRIVATE_ENDPOINTS: 'false', ALLOW_ENDPOINT_CIDRS: '10.1.0.0/16' };
@@ -112,7 +112,7 @@ describe('endpoint add', () => {
     expect(await world.runWith({ ALLOW_PRIVATE_ENDPOINTS: 'true' }, argv)).toMatchObject({ exitCode: 0 });
   });
 
-  it('fails for a project that does not exist', async () => {
+  it('endpoint add fails for a project that does not exist', async () => {
     const outcome = await world.run(
       'endpoint',
       'add',
@@ -126,7 +126,7 @@ describe('endpoint add', () => {
     expect(outcome.stderr).toContain('there is no project');
   });
 
-  it('is announced', async () => {
+  it('endpoint add announces a change of the project', async () => {
     const announced = await world.announcements();
     await add();
     await expect.poll(() => announced.has(projectId)).toBe(true);
@@ -134,7 +134,7 @@ describe('endpoint add', () => {
 });
 
 describe('endpoint update', () => {
-  it('changes what is given and nothing else', async () => {
+  it('endpoint update changes the given settings and no others', async () => {
     const { endpointId } = await add('--events', 'a', '--header', 'X-A: 1');
     await world.run(
       'endpoint',
@@ -154,7 +154,7 @@ describe('endpoint update', () => {
     expect(changed?.retrySchedule).toHaveLength(9);
   });
 
-  it('removes each setting whose option is negated', async () => {
+  it('endpoint update removes each setting whose option is negated', async () => {
     const { endpointId } = await add('--header', 'X-A: 1', '--forward-credentials');
     const outcome = await world.run(
       'endpoint',
@@ -170,7 +170,7 @@ describe('endpoint update', () => {
     });
   });
 
-  it('fails for an endpoint that does not exist', async () => {
+  it('endpoint update fails for an endpoint that does not exist', async () => {
     const outcome = await world.run('endpoint', 'update', unknownId, '--events', '*');
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
     expect(outcome.stderr).toContain('there is no endpoint');
@@ -178,7 +178,7 @@ describe('endpoint update', () => {
 });
 
 describe('endpoint pause, resume, disable and enable', () => {
-  it('set the flags and the reason', async () => {
+  it('endpoint pause, resume, disable and enable set the flags and the disabled reason', async () => {
     const { endpointId } = await add();
     const run = async (...argv: string[]) => jsonOf(await world.run('endpoint', ...argv, '--json'));
     expect(await run('pause', endpointId)).toMatchObject({ paused: true, enabled: true });
@@ -194,7 +194,7 @@ describe('endpoint pause, resume, disable and enable', () => {
 });
 
 describe('an endpoint with held deliveries', () => {
-  it('is resumed at the rate that is chosen, which stays; a rate that no worker keeps is refused', async () => {
+  it('endpoint resume --rate sets a release rate that persists, and refuses an invalid one', async () => {
     const { endpointId } = await add();
     const run = async (...argv: string[]) => jsonOf(await world.run('endpoint', ...argv, '--json'));
     expect(await run('resume', endpointId)).toMatchObject({ releaseRate: 100 });
@@ -208,7 +208,7 @@ describe('an endpoint with held deliveries', () => {
     }
   });
 
-  it('is listed with the state of its breaker and the number of held deliveries for each reason', async () => {
+  it('endpoint list shows the state of the breaker and the number of held deliveries for each reason', async () => {
     const { endpointId } = await add();
     expect(await find(endpointId)).toMatchObject({ breaker: { state: 'closed', failures: 0 }, held: {} });
     await world.sql.query(
@@ -233,7 +233,7 @@ describe('an endpoint with held deliveries', () => {
 });
 
 describe('endpoint rotate-secret', () => {
-  it('gives a new signing secret; the old one signs until the overlap ends', async () => {
+  it('endpoint rotate-secret prints a new signing secret, and the old one expires when the overlap ends', async () => {
     const { endpointId, signingSecret } = await add();
     const rotated = jsonOf(
       await world.run('endpoint', 'rotate-secret', endpointId, '--overlap', '1h', '--json'),
@@ -247,7 +247,7 @@ describe('endpoint rotate-secret', () => {
     expect(rows).toEqual([{ expires_at: new Date(rotated.overlapEndsAt) }, { expires_at: null }]);
   });
 
-  it('fails for an endpoint that does not exist', async () => {
+  it('endpoint rotate-secret fails for an endpoint that does not exist', async () => {
     expect(await world.run('endpoint', 'rotate-secret', unknownId)).toMatchObject({
       exitCode: 1,
       stdout: '',

@@ -33,12 +33,12 @@ describe('a secret', () => {
   it.each([
     ['without a line break', secret],
     ['with a line break at the end, which is not part of it', `${secret}\n`],
-    ['with a line break of Windows', `${secret}\r\n`],
-  ])('is read from --secret-file %s', async (_, content) => {
+    ['with a Windows line break at the end', `${secret}\r\n`],
+  ])('a secret is read from a --secret-file %s', async (_, content) => {
     expect(secretOf(await world.run(...create, '--secret-file', await file(content)))).toBe(secret);
   });
 
-  it.each(['--secret', '--secret-file'])('is read from stdin by %s -', async (option) => {
+  it.each(['--secret', '--secret-file'])('a secret is read from stdin by %s -', async (option) => {
     const input = Buffer.from(`${secret}\n`);
     expect(secretOf(await world.runWith({}, [...create, option, '-'], input))).toBe(secret);
     const projectId = await world.createProject();
@@ -46,7 +46,7 @@ describe('a secret', () => {
     expect(secretOf(await world.runWith({}, [...rotate, option, '-'], input))).toBe(secret);
   });
 
-  it('is read from a file that is named from where the command was called', async () => {
+  it('a --secret-file is resolved against the working directory of the caller', async () => {
     await writeFile(join(folder, 'secret'), secret);
     const argv = [...create, '--secret-file', 'secret'];
     expect(secretOf(await runCli(world.env, argv, { directory: folder }))).toBe(secret);
@@ -56,15 +56,15 @@ describe('a secret', () => {
     ['that does not exist', async () => join(folder, 'nowhere'), /cannot be read: ENOENT/],
     ['that is empty', () => file('\n'), /expected 1 to 1024 characters/],
     ['of several lines', () => file(`${secret}\nhush`), /expected 1 to 1024 characters/],
-    ['that is no text', () => file(Buffer.alloc(32, 0xff)), /is not UTF-8/],
-  ])('is refused from a file %s', async (_, path, message) => {
+    ['that is not UTF-8', () => file(Buffer.alloc(32, 0xff)), /is not UTF-8/],
+  ])('a secret is refused from a file %s', async (_, path, message) => {
     const outcome = await world.run(...create, '--secret-file', await path());
     expect(outcome).toMatchObject({ exitCode: 2, stdout: '' });
     expect(outcome.stderr).toMatch(message);
     expect(outcome.stderr).not.toContain('hush');
   });
 
-  it('is given once: --secret and --secret-file exclude each other', async () => {
+  it('a secret is given once: --secret and --secret-file exclude each other', async () => {
     const outcome = await world.run(...create, '--secret', secret, '--secret-file', await file(secret));
     expect(outcome).toMatchObject({ exitCode: 2, stdout: '' });
     expect(outcome.stderr).toContain('--secret and --secret-file');
@@ -78,7 +78,7 @@ describe('a given secret under 16 bytes', () => {
   it.each([
     ['project create', async () => create],
     ['secret rotate', async () => ['secret', 'rotate', '--project', await world.createProject(), '--json']],
-  ])('is refused by %s for a generic project, unless --allow-short-secret is given', async (_, command) => {
+  ])('a secret under 16 bytes is refused by %s without --allow-short-secret', async (_, command) => {
     const argv = await command();
     for (const options of [
       ['--secret', short],
@@ -92,11 +92,11 @@ describe('a given secret under 16 bytes', () => {
     }
   });
 
-  it('is counted in bytes, not in characters', async () => {
+  it('the length of a secret is counted in bytes, not in characters', async () => {
     expect(secretOf(await world.run(...create, '--secret', 'ключключ'))).toBe('ключключ');
   });
 
-  it('is taken with a warning where the provider chooses the secret', async () => {
+  it('a secret under 16 bytes is accepted with a warning where the provider chooses the secret', async () => {
     const projectId = await world.createProject();
     await world.sql.query(`update projects set provider = 'omise' where id = $1`, [projectId]);
     const outcome = await world.run('secret', 'rotate', '--project', projectId, '--secret', short, '--json');
@@ -122,13 +122,13 @@ describe('a fixed header', () => {
     ['X-B', '1'],
   ];
 
-  it('is read from --header-file, one a line, beside those of --header', async () => {
+  it('fixed headers are read from --header-file, one on each line, and added to those of --header', async () => {
     const options = ['--header', 'X-C: 2', '--header-file', await file(lines)];
     const added = await world.addEndpoint(await world.createProject(), 'https://a.example/', ...options);
     expect(await headersOf(added.endpointId)).toEqual([['X-C', '2'], ...headers]);
   });
 
-  it.each(['--header', '--header-file'])('is read from stdin by %s -', async (option) => {
+  it.each(['--header', '--header-file'])('fixed headers are read from stdin by %s -', async (option) => {
     const { endpointId } = await world.addEndpoint(await world.createProject(), 'https://a.example/');
     const update = ['endpoint', 'update', endpointId, '--json', option, '-'];
     expect(jsonOf(await world.runWith({}, update, Buffer.from(lines)))).toMatchObject({ hasHeaders: true });
@@ -136,10 +136,10 @@ describe('a fixed header', () => {
   });
 
   it.each([
-    ['a line that is no header', () => file('hush-hush'), /--header: expected 'Name: value'/],
-    ['no line at all', () => file('\n'), /has no header/],
-    ['no right to read it', async () => join(folder, 'nowhere'), /cannot be read: ENOENT/],
-  ])('is refused from a file with %s', async (_, path, message) => {
+    ['with a line that is not a header', () => file('hush-hush'), /--header: expected 'Name: value'/],
+    ['without a header', () => file('\n'), /has no header/],
+    ['that does not exist', async () => join(folder, 'nowhere'), /cannot be read: ENOENT/],
+  ])('a --header-file %s is refused', async (_, path, message) => {
     const projectId = await world.createProject();
     const argv = ['endpoint', 'add', '--project', projectId, '--url', 'https://a.example/'];
     const outcome = await world.run(...argv, '--header-file', await path());
@@ -148,7 +148,7 @@ describe('a fixed header', () => {
     expect(outcome.stderr).not.toContain('hush-hush');
   });
 
-  it('is not read from stdin twice', async () => {
+  it('stdin is not read twice for fixed headers', async () => {
     const projectId = await world.createProject();
     const argv = ['endpoint', 'add', '--project', projectId, '--url', 'https://a.example/'];
     const outcome = await world.runWith(

@@ -19,14 +19,14 @@ async function start(...argv: string[]): Promise<{ code: number; stdout: string;
   }
 }
 
-describe('as a process', () => {
-  it('prints one JSON value, nothing else, and ends by itself', async () => {
+describe('the process', () => {
+  it('a command with --json prints one JSON value and nothing else, and the process exits by itself', async () => {
     const { code, stdout, stderr } = await start('project', 'create', '--name', 'Acme', '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toHaveProperty('projectId');
   });
 
-  it('exits 2 for wrong usage and 1 for a failure', async () => {
+  it('the process exits with code 2 for wrong usage and 1 for a failure', async () => {
     expect(await start('project', 'nonsense')).toMatchObject({ code: 2, stdout: '' });
     const unknown = '01890a5d-ac96-774b-bcce-b302099a8057';
     expect(await start('webhook', 'show', unknown)).toMatchObject({ code: 1, stdout: '' });
@@ -34,13 +34,13 @@ describe('as a process', () => {
 });
 
 describe('migrate', () => {
-  it('applies what is missing, and may run again', async () => {
+  it('migrate succeeds on an up-to-date schema, with and without --json', async () => {
     const outcome = await world.run('migrate');
     expect(outcome).toMatchObject({ exitCode: 0, stdout: 'The schema is up to date.\n' });
     expect(jsonOf(await world.run('migrate', '--json'))).toMatchObject({ migrated: true });
   });
 
-  it('says which database it cannot reach, without its password', async () => {
+  it('migrate reports a database that it cannot reach, without its password', async () => {
     const outcome = await world.runWith({ MIGRATION_DATABASE_URL: 'postgres://me:hush@127.0.0.1:1/x' }, [
       'migrate',
     ]);
@@ -51,7 +51,7 @@ describe('migrate', () => {
 });
 
 describe('Postgres', () => {
-  it('without the schema gets another error than one that is unavailable', async () => {
+  it('a command on a database without the schema fails with a hint to run npm run migrate', async () => {
     const { pathname } = new URL(world.env['DATABASE_URL'] ?? '');
     const withoutSchema = (world.env['MIGRATION_DATABASE_URL'] ?? '').replace(pathname, '/postgres');
     const outcome = await world.runWith({ CONSOLE_DATABASE_URL: withoutSchema }, ['project', 'list']);
@@ -59,7 +59,7 @@ describe('Postgres', () => {
     expect(outcome.stderr).toContain('run npm run migrate');
   });
 
-  it('that refuses is quoted in a sentence', async () => {
+  it('a command that Postgres refuses prints the error of Postgres in a sentence', async () => {
     await world.sql.query('revoke select on projects from hqrelay_console');
     const refused = await world.run('project', 'list');
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' });

@@ -15,7 +15,7 @@ const find = async (projectId: string) =>
   (jsonOf(await world.run('project', 'list', '--json')) as Project[]).find(({ id }) => id === projectId);
 
 describe('project create', () => {
-  it('answers with the id, the webhook URL and a secret, and nothing else', async () => {
+  it('project create prints the id, the webhook URL and a secret alone, and stores the default settings', async () => {
     const created = await create();
     expect(Object.keys(created)).toEqual(['projectId', 'webhookUrl', 'secret']);
     expect(created.webhookUrl).toBe(`http://127.0.0.1:3000/v1/webhooks/${created.projectId}`);
@@ -32,7 +32,7 @@ describe('project create', () => {
     });
   });
 
-  it('shows the webhook URL under PUBLIC_URL', async () => {
+  it('project create builds the webhook URL from PUBLIC_URL', async () => {
     const outcome = await world.runWith({ PUBLIC_URL: 'https://hooks.example.com/in/' }, [
       'project',
       'create',
@@ -44,7 +44,7 @@ describe('project create', () => {
     expect(webhookUrl).toBe(`https://hooks.example.com/in/v1/webhooks/${projectId}`);
   });
 
-  it('stores the given secret sealed, bound to its row', async () => {
+  it('project create stores the given secret sealed, bound to its row', async () => {
     const { projectId, secret } = await create('--secret', 'a secret of the provider');
     expect(secret).toBe('a secret of the provider');
     const { rows } = await world.sql.query('select * from project_secrets where project_id = $1', [
@@ -62,12 +62,12 @@ describe('project create', () => {
     [['--tier', 'enterprise'], 1_000],
     [['--rate-limit', '250'], 250],
     [['--rate-limit', 'unlimited'], null],
-  ])('takes %s', async (options, rateLimitPerMinute) => {
+  ])('project create takes the rate limit from %s', async (options, rateLimitPerMinute) => {
     const { projectId } = await create(...options);
     expect(await find(projectId)).toMatchObject({ rateLimitPerMinute });
   });
 
-  it('stores the other settings', async () => {
+  it('project create stores the settings for timestamps, conflicts, same bodies and idempotency', async () => {
     const { projectId } = await create(
       '--require-timestamp',
       '--on-conflict',
@@ -85,7 +85,7 @@ describe('project create', () => {
     });
   });
 
-  it('prints for people without --json', async () => {
+  it('project create without --json prints for people', async () => {
     const outcome = await world.run(
       'project',
       'create',
@@ -101,7 +101,7 @@ describe('project create', () => {
 });
 
 describe('project update, disable and enable', () => {
-  it('change what is given and nothing else', async () => {
+  it('project update changes the given settings and no others', async () => {
     const { projectId } = await create('--rate-limit', '250', '--require-timestamp');
     await world.run('project', 'update', projectId, '--name', 'Other', '--rate-limit', 'unlimited');
     expect(await find(projectId)).toMatchObject({
@@ -117,7 +117,7 @@ describe('project update, disable and enable', () => {
     });
   });
 
-  it('print the changed project', async () => {
+  it('project disable and project enable print the changed project', async () => {
     const { projectId } = await create();
     const disabled = jsonOf(await world.run('project', 'disable', projectId, '--json')) as Project;
     expect(disabled).toMatchObject({ id: projectId, enabled: false });
@@ -127,7 +127,7 @@ describe('project update, disable and enable', () => {
     expect(enabled).toMatchObject({ id: projectId, enabled: true });
   });
 
-  it('fail for a project that does not exist', async () => {
+  it('project disable fails for a project that does not exist', async () => {
     const outcome = await world.run('project', 'disable', '01890a5d-ac96-774b-bcce-b302099a8057', '--json');
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
     expect(outcome.stderr).toContain('there is no project 01890a5d');
@@ -135,14 +135,14 @@ describe('project update, disable and enable', () => {
 });
 
 describe('a change of a project', () => {
-  it('is announced once it is committed', async () => {
+  it('a change of a project is announced', async () => {
     const { projectId } = await create();
     const announced = await world.announcements();
     await world.run('project', 'disable', projectId);
     await expect.poll(() => announced.has(projectId)).toBe(true);
   });
 
-  it('is saved when Redis is unavailable, with a warning that says how late processes may see it', async () => {
+  it('a change of a project is saved while Redis is unavailable, and a warning names the longest delay', async () => {
     const { projectId } = await create();
     const outcome = await world.runWith(
       { REDIS_URL: 'redis://127.0.0.1:1', CONFIG_CACHE_TTL_SECONDS: '77' },

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** As the receiver publishes it. */
+/** Publishes a webhook as the receiver does. */
 async function publish(projectId: string, id: string, endpointIds: string[]): Promise<void> {
   const urls = [world.env['RABBITMQ_URL'] as string];
   const connection = new BrokerConnection({ urls, name: 'test', onChange: () => {} });
@@ -36,7 +36,7 @@ type Story = {
 };
 const storyOf = async (id: string) => jsonOf(await world.run('webhook', 'show', id, '--json')) as Story;
 
-it('what died is listed, replayed with one command, delivered under its id, and replayed again with another', async () => {
+it('a dead letter is listed, delivered by dlq replay under its webhook id, and sent again by replay', async () => {
   const { endpoint } = world;
   const project = jsonOf(await world.run('project', 'create', '--name', 'Acme', '--json')) as {
     projectId: string;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it('a replay job whose worker is killed is finished by the next worker: each webhook is replayed once, none is lost', async () => {
+it('a replay job whose worker is killed is finished by the next one, and each webhook is replayed once', async () => {
   const { endpoint, worker } = world;
   const projectId = await world.createProject();
   const { endpointId } = await world.addEndpoint(projectId, endpoint.url);

@@ -24,7 +24,7 @@ type Replayed = {
 const replay = async (...argv: string[]) => jsonOf(await world.run('replay', ...argv, '--json')) as Replayed;
 
 describe('replay', () => {
-  it('of a webhook goes to every endpoint that it owes, at once, as a job that is finished', async () => {
+  it('replay of a webhook creates a delivery to each endpoint that it owes, due now, in a finished job', async () => {
     const { endpointId: other } = await world.addEndpoint(projectId, 'https://other.example/hook');
     const id = await receive(world, projectId, { endpointIds: [endpointId, other] });
     const outcome = await world.run('replay', id.toUpperCase(), '--json');
@@ -45,7 +45,7 @@ describe('replay', () => {
     expect(await heldReplays(world)).toHaveLength(2);
   });
 
-  it('of a webhook is a delivery of its own, as often as it is asked for', async () => {
+  it('replay of a webhook creates a new delivery each time', async () => {
     const id = await receive(world, projectId, { endpointIds: [endpointId] });
     const [first] = (await replay(id)).replays;
     expect(first?.deliveryId).toBe(deliveryId(id, endpointId, first!.replayId));
@@ -53,7 +53,7 @@ describe('replay', () => {
     expect(await heldReplays(world)).toHaveLength(2);
   });
 
-  it('goes to an endpoint that was added later', async () => {
+  it('replay sends a webhook to an endpoint that was added later', async () => {
     const id = await receive(world, projectId, { ageMs: 60_000, endpointIds: [endpointId] });
     const { endpointId: later } = await world.addEndpoint(projectId, 'https://later.example/hook');
     expect((await replay(id, '--endpoint', later)).replays).toMatchObject([{ endpointId: later }]);
@@ -61,7 +61,7 @@ describe('replay', () => {
     expect(held?.envelope).toMatchObject({ id, endpointIds: [later], delivery: { endpointId: later } });
   });
 
-  it('of a webhook that was in conflict with another goes to the endpoint that is named', async () => {
+  it('replay of a webhook with status conflict needs --endpoint and goes to that endpoint', async () => {
     const id = await receive(world, projectId, { status: 'conflict', reason: 'another body' });
     const without = await world.run('replay', id);
     expect(without).toMatchObject({ exitCode: 1, stdout: '' });
@@ -69,7 +69,7 @@ describe('replay', () => {
     expect((await replay(id, '--endpoint', endpointId)).replays).toHaveLength(1);
   });
 
-  it('marks the dead letter of that delivery as replayed', async () => {
+  it('replay of a webhook marks its dead letter as replayed', async () => {
     const { id, deadLetterId } = await die(world, projectId, endpointId);
     const { replays } = await replay(id);
     const { rows } = await world.sql.query('select replay_id from dead_letters where id = $1', [
@@ -78,14 +78,14 @@ describe('replay', () => {
     expect(rows).toEqual([{ replay_id: replays[0]!.replayId }]);
   });
 
-  it('keeps the places of credentials, for an endpoint that they are forwarded to', async () => {
+  it('replay keeps the places of the credentials, so that the worker can put them back', async () => {
     const credentials = [{ name: 'Authorization', secretId: newId(), before: 'Bearer ', after: '' }];
     const id = await receive(world, projectId, { endpointIds: [endpointId], payload: { credentials } });
     await replay(id);
     expect((await heldReplays(world))[0]?.envelope.credentials).toEqual(credentials);
   });
 
-  it('to an endpoint that is disabled is allowed, and says that it waits', async () => {
+  it('replay to a disabled endpoint is allowed and says that the delivery is held', async () => {
     const id = await receive(world, projectId, { endpointIds: [endpointId] });
     await world.run('endpoint', 'disable', endpointId);
     expect((await replay(id)).replays).toMatchObject([{ heldBecause: 'disabled' }]);
@@ -100,7 +100,7 @@ describe('replay', () => {
     ['rejected', { reason: 'signature wrong' }, 'was rejected (signature wrong)'],
     ['rate_limited', {}, 'was rate_limited, and the payload of such a request is not kept'],
     ['failed_to_queue', {}, 'the provider sends it again'],
-  ] as const)('of a webhook without a payload says why it cannot: %s', async (status, more, message) => {
+  ] as const)('replay without a stored payload fails and says why: %s', async (status, more, message) => {
     const id = await receive(world, projectId, { status, endpointIds: [], payload: null, ...more });
     const outcome = await world.run('replay', id, '--endpoint', endpointId, '--json');
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
@@ -108,7 +108,7 @@ describe('replay', () => {
     expect(await heldReplays(world)).toEqual([]);
   });
 
-  it('to an endpoint of another project, or to none, fails', async () => {
+  it('replay fails for an endpoint of another project, an unknown endpoint and an unknown webhook', async () => {
     const otherProject = await world.createProject();
     const { endpointId: foreign } = await world.addEndpoint(otherProject, 'https://a.example/hook');
     const id = await receive(world, projectId, { endpointIds: [endpointId] });
@@ -128,7 +128,7 @@ describe('replay of a period', () => {
   };
   const heldIds = async () => (await heldReplays(world)).map(({ envelope }) => envelope.id);
 
-  it('sends the endpoint what its event filter takes, the oldest first, delivered or not', async () => {
+  it('replay of a period sends every webhook that the event filter takes, owed or not, the oldest first', async () => {
     await world.run('endpoint', 'update', endpointId, '--events', 'payment.*');
     const before = await receive(world, projectId, { ageMs: 3 * 3_600_000, endpointIds: [endpointId] });
     const owed = await receive(world, projectId, { ageMs: 60_000, endpointIds: [endpointId] });
@@ -143,7 +143,7 @@ describe('replay of a period', () => {
     expect(await heldIds()).toContain(before);
   });
 
-  it('with --missing leaves out deliveries that wait, and those of another replay', async () => {
+  it('replay of a period with --missing leaves out deliveries that wait and those of another replay', async () => {
     await receive(world, projectId, { ageMs: 60_000, endpointIds: [endpointId] });
     const neverOwed = await receive(world, projectId, { ageMs: 50_000 });
     const { id: dead } = await die(world, projectId, endpointId, { ageMs: 40_000 });
@@ -153,7 +153,7 @@ describe('replay of a period', () => {
     expect(await period('--since', '1h', '--missing', '--dry-run')).toEqual({ count: 0, capped: false });
   });
 
-  it('of no endpoint, and of one that is archived, fails', async () => {
+  it('replay of a period fails for an unknown endpoint and for an archived one', async () => {
     const unknown = await world.run('replay', '--endpoint', newId(), '--since', '1h');
     expect(unknown.stderr).toContain('there is no endpoint');
     await world.run('endpoint', 'archive', endpointId);
@@ -164,7 +164,7 @@ describe('replay of a period', () => {
 });
 
 describe('webhook show', () => {
-  it('shows who asked for each replay and which state it is in', async () => {
+  it('webhook show prints who requested each replay, and its state', async () => {
     const id = await receive(world, projectId, { endpointIds: [endpointId] });
     const { replays } = await replay(id, '--by', 'ann');
     expect(jsonOf(await world.run('webhook', 'show', id, '--json'))).toMatchObject({
@@ -187,7 +187,7 @@ describe('webhook show', () => {
     expect(stdout).toMatch(/REPLAYS\n.*\n.*ann +held/);
   });
 
-  it('shows why a delivery is dead, and the command that replays it', async () => {
+  it('webhook show prints why a delivery is a dead letter, and the command that replays it', async () => {
     const { id, deadLetterId } = await die(world, projectId, endpointId);
     const { stdout } = await world.run('webhook', 'show', id);
     expect(stdout).toContain(`dead letter ${deadLetterId}: HTTP 500 at attempt 6, the last`);
@@ -202,7 +202,7 @@ describe('webhook show', () => {
     ['disabled', 'its endpoint is disabled'],
     ['breaker', 'its endpoint is failing or has more in flight than it may'],
     ['delay', 'due in'],
-  ] as const)('says in words why a delivery is held: %s', async (reason, words) => {
+  ] as const)('webhook show says in words why a delivery is held: %s', async (reason, words) => {
     const id = await receive(world, projectId, { endpointIds: [endpointId] });
     const held = {
       deliveryId: deliveryId(id, endpointId),

@@ -21,7 +21,7 @@ export async function runCli(
   return { exitCode, stdout, stderr };
 }
 
-/** The one JSON value on stdout; fails when there is anything else, or the exit code is another. */
+/** Parses stdout as one JSON value. Throws when stdout has anything else, or the exit code differs. */
 export function jsonOf(outcome: CliOutcome, exitCode = 0): unknown {
   if (outcome.exitCode !== exitCode) {
     throw new Error(`exit code ${outcome.exitCode} instead of ${exitCode}: ${outcome.stderr}`);

@@ -16,7 +16,7 @@ const list = async (of: string) =>
   jsonOf(await world.run('secret', 'list', '--project', of, '--json')) as Secret[];
 
 describe('secret rotate', () => {
-  it('gives a new secret; the old one verifies until the overlap ends', async () => {
+  it('secret rotate prints a new secret, and the old one stays active until the overlap ends', async () => {
     const project = await world.createProject();
     const before = Date.now();
     const rotated = jsonOf(
@@ -32,13 +32,13 @@ describe('secret rotate', () => {
     expect(Date.parse(old!.expiresAt!) - before).toBeLessThan(7_260_000);
   });
 
-  it('lets the old secret expire at once without an overlap', async () => {
+  it('secret rotate lets the old secret expire at once when the overlap is 0', async () => {
     const project = await world.createProject();
     await world.run('secret', 'rotate', '--project', project, '--overlap', '0s');
     expect((await list(project)).map((secret) => secret.status)).toEqual(['active', 'expired']);
   });
 
-  it('does not lengthen an overlap that ends earlier', async () => {
+  it('secret rotate does not lengthen an overlap that ends earlier', async () => {
     const project = await world.createProject();
     await world.run('secret', 'rotate', '--project', project, '--overlap', '1h');
     const oldest = (await list(project))[1];
@@ -46,7 +46,7 @@ describe('secret rotate', () => {
     expect((await list(project))[2]).toEqual(oldest);
   });
 
-  it('takes the secret that the provider has made', async () => {
+  it('secret rotate takes the secret that the provider chose', async () => {
     const outcome = await world.run(
       'secret',
       'rotate',
@@ -59,14 +59,14 @@ describe('secret rotate', () => {
     expect(jsonOf(outcome)).toMatchObject({ secret: 'chosen by the provider' });
   });
 
-  it('fails for a project that does not exist', async () => {
+  it('secret rotate fails for a project that does not exist', async () => {
     const outcome = await world.run('secret', 'rotate', '--project', '01890a5d-ac96-774b-bcce-b302099a8057');
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
   });
 });
 
 describe('secret list', () => {
-  it('shows no value, in clear or sealed', async () => {
+  it('secret list shows no secret, in clear or sealed', async () => {
     const { rows } = await world.sql.query('select sealed from project_secrets');
     for (const options of [[], ['--json']]) {
       const { stdout } = await world.run('secret', 'list', '--project', projectId, ...options);
@@ -75,7 +75,7 @@ describe('secret list', () => {
     }
   });
 
-  it('shows when each secret last verified something', async () => {
+  it('secret list shows when each secret last verified a webhook', async () => {
     const at = new Date('2026-03-01T02:13:45.123Z');
     await world.sql.query('update project_secrets set last_verified_at = $1 where project_id = $2', [
       at,
@@ -87,7 +87,7 @@ describe('secret list', () => {
 });
 
 describe('secret revoke', () => {
-  it('revokes for good, and warns when no secret is left', async () => {
+  it('secret revoke is permanent, is announced, and warns when no active secret is left', async () => {
     const project = await world.createProject();
     const [secret] = await list(project);
     const announced = await world.announcements();
@@ -102,7 +102,7 @@ describe('secret revoke', () => {
     expect((await list(project))[1]).toEqual(revoked);
   });
 
-  it('fails for a secret that does not exist', async () => {
+  it('secret revoke fails for a secret that does not exist', async () => {
     const outcome = await world.run('secret', 'revoke', '01890a5d-ac96-774b-bcce-b302099a8057');
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
     expect(outcome.stderr).toContain('there is no secret');

@@ -32,7 +32,7 @@ describe('secrets reseal', () => {
     certificates.remove();
   });
 
-  /** All that an app with this key opens of the project; what it cannot open is counted. */
+  /** The secrets of the project as an app with this key opens them, and the number that it cannot open. */
   async function openedWith(key: string) {
     const config = (await readProjectConfig(world.sql, projectId)) as ProjectConfig;
     let unreadable = 0;
@@ -50,7 +50,7 @@ describe('secrets reseal', () => {
   const reseal = (key: string) =>
     world.runWith({ HQRELAY_SECRETS_KEY: key }, ['secrets', 'reseal', '--json']);
 
-  it('without the key that sealed a secret fails, says which, and changes nothing', async () => {
+  it('secrets reseal without the key that sealed a secret fails, says so, and changes nothing', async () => {
     const before = await openedWith(oldKey);
     const outcome = await reseal(newKey);
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
@@ -58,7 +58,7 @@ describe('secrets reseal', () => {
     expect(await openedWith(oldKey)).toEqual(before);
   });
 
-  it('encrypts every kind of secret with the first key, so that the old one is needed no more', async () => {
+  it('secrets reseal encrypts every kind of secret with the first key, so that the old key is not needed', async () => {
     const before = await openedWith(oldKey);
     expect(before).toMatchObject({
       project: [secret],
@@ -73,13 +73,13 @@ describe('secrets reseal', () => {
     expect(announced).toContain(projectId);
   });
 
-  it('a second time has nothing to do, and announces nothing', async () => {
+  it('a second secrets reseal changes nothing and announces nothing', async () => {
     const announced = await world.announcements();
     expect(jsonOf(await reseal(`${newKey},${oldKey}`))).toEqual({ resealed: 0 });
     expect(announced).not.toContain(projectId);
   });
 
-  it('has one row in admin_log for each project, without a secret', async () => {
+  it('secrets reseal writes one admin_log row for each project, without a secret', async () => {
     const { rows } = await world.sql.query<{ project_id: string; details: object }>(
       "select project_id, details from admin_log where action = 'secret.reseal'",
     );

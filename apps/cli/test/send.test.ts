@@ -12,7 +12,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type CliWorld, createCliWorld } from './cli-world.ts';
 import { jsonOf } from './run-cli.ts';
 
-/** Stands where the receiver does: it refuses what is signed wrongly, and remembers ids. */
+/** Stands in for the receiver: it answers 401 to a wrong signature, and remembers webhook ids. */
 let receiver: RecordingEndpoint;
 let world: CliWorld;
 let projectId: string;
@@ -21,7 +21,7 @@ const secret = 'a secret of the provider';
 const seen = new Set<string>();
 let sentBefore = 0;
 
-/** What arrived in this test. */
+/** The requests of the current test. */
 const arrived = () => receiver.requests.slice(sentBefore);
 
 beforeAll(async () => {
@@ -60,7 +60,7 @@ function isVerified({ headers, body }: RecordedRequest): boolean {
 
 const send = (...options: string[]) => world.run('send', '--project', projectId, ...options, '--json');
 
-it('signs and posts as the provider would, and prints the answer', async () => {
+it('send signs and posts as the provider would, and prints the answer', async () => {
   const answer = jsonOf(await send('--event-type', 'payment.captured', '--webhook-id', 'evt_7'));
   expect(answer).toMatchObject({
     statusCode: 202,
@@ -80,30 +80,30 @@ it('signs and posts as the provider would, and prints the answer', async () => {
   });
 });
 
-it('says when the answer is a replayed one', async () => {
+it('send reports an answer that the receiver replayed', async () => {
   await send('--webhook-id', 'evt_8');
   expect(jsonOf(await send('--webhook-id', 'evt_8'))).toMatchObject({ statusCode: 202, replayed: true });
 });
 
-it('sends a new webhook each time when no id is given', async () => {
+it('send posts a new webhook each time when no id is given', async () => {
   expect(jsonOf(await send())).toMatchObject({ replayed: false });
   expect(jsonOf(await send())).toMatchObject({ replayed: false });
 });
 
-it('signs the timestamp for a project that requires it', async () => {
+it('send signs the timestamp for a project that requires it', async () => {
   const project = await world.createProject('--secret', secret, '--require-timestamp');
   scheme = genericTimestampScheme;
   jsonOf(await world.run('send', '--project', project, '--json'));
   expect(arrived()[0]?.headers['x-webhook-timestamp']).toMatch(/^\d+$/);
 });
 
-it('signs with the newest secret', async () => {
+it('send signs with the newest secret', async () => {
   const project = await world.createProject('--secret', 'the old secret of the provider');
   await world.run('secret', 'rotate', '--project', project, '--secret', secret);
   jsonOf(await world.run('send', '--project', project, '--json'));
 });
 
-it('sends the bytes of a file or of stdin as they are', async () => {
+it('send posts the bytes of a file or of stdin unchanged', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hqrelay-send-'));
   try {
     const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x0d, 0x0a]);
@@ -118,24 +118,24 @@ it('sends the bytes of a file or of stdin as they are', async () => {
   }
 });
 
-it('sends as many distinct webhooks as asked for', async () => {
+it('send --count posts that number of distinct webhooks', async () => {
   const answers = jsonOf(await send('--count', '50')) as object[];
   expect(answers).toHaveLength(50);
   for (const answer of answers) expect(answer).toMatchObject({ statusCode: 202, replayed: false });
   expect(new Set(arrived().map(({ headers }) => headers['x-webhook-id'])).size).toBe(50);
 });
 
-it('numbers the given id when it sends several', async () => {
+it('send --count numbers the given webhook id', async () => {
   const answers = jsonOf(await send('--count', '2', '--webhook-id', 'run1')) as { webhookId: string }[];
   expect(answers.map(({ webhookId }) => webhookId)).toEqual(['run1-1', 'run1-2']);
 });
 
-it('writes an id outside ASCII as UTF-8', async () => {
+it('send encodes a webhook id outside ASCII as UTF-8', async () => {
   await send('--webhook-id', 'größe-中');
   expect(Buffer.from(String(arrived()[0]?.headers['x-webhook-id']), 'latin1').toString()).toBe('größe-中');
 });
 
-it('fails when the receiver refuses, with its answer on stdout', async () => {
+it('send fails when the receiver refuses the webhook, and prints the answer on stdout', async () => {
   const project = await world.createProject('--secret', 'another secret of the provider');
   const outcome = await world.run('send', '--project', project, '--json');
   expect(jsonOf(outcome, 1)).toMatchObject({
@@ -146,20 +146,20 @@ it('fails when the receiver refuses, with its answer on stdout', async () => {
   expect(outcome.stderr).toContain('1 of 1 not accepted');
 });
 
-it('posts to RECEIVER_URL, wherever PUBLIC_URL leads providers', async () => {
+it('send posts to RECEIVER_URL, whatever PUBLIC_URL is', async () => {
   const elsewhere = { RECEIVER_PORT: '1', PUBLIC_URL: 'http://127.0.0.1:1' };
   const argv = ['send', '--project', projectId, '--json'];
   const outcome = await world.runWith({ ...elsewhere, RECEIVER_URL: receiver.url }, argv);
   expect(jsonOf(outcome)).toMatchObject({ statusCode: 202 });
 });
 
-it('fails when the receiver does not listen', async () => {
+it('send fails when the receiver does not listen', async () => {
   const outcome = await world.runWith({ RECEIVER_PORT: '1' }, ['send', '--project', projectId, '--json']);
   expect(jsonOf(outcome, 1)).toMatchObject({ statusCode: null, id: null });
   expect(outcome.stderr).toContain('ECONNREFUSED');
 });
 
-it('fails when the project has no active secret', async () => {
+it('send fails when the project has no active secret', async () => {
   const project = await world.createProject();
   const [first] = jsonOf(await world.run('secret', 'list', '--project', project, '--json')) as {
     id: string;

@@ -18,7 +18,7 @@ describe('wrong usage', () => {
     ['an unknown option', ['project', 'list', '--wide'], "unknown option '--wide'"],
     ['an argument too many', ['project', 'list', 'x'], 'too many arguments'],
     ['a missing option', ['project', 'create'], "'--name <name>' not specified"],
-    ['a UUID that is none', ['endpoint', 'test', 'abc'], 'expected a UUID'],
+    ['an id that is not a UUID', ['endpoint', 'test', 'abc'], 'expected a UUID'],
     ['an unknown provider', ['project', 'create', '--name', 'A', '--provider', 'x'], 'expected generic'],
     [
       'an unknown tier',
@@ -26,7 +26,7 @@ describe('wrong usage', () => {
       'expected default or enterprise',
     ],
     [
-      'a rate limit of none a minute',
+      'a rate limit of 0 a minute',
       ['project', 'create', '--name', 'A', '--rate-limit', '0'],
       'expected a whole number from 1 to 1000000',
     ],
@@ -36,7 +36,7 @@ describe('wrong usage', () => {
       'cannot be used with',
     ],
     [
-      'an overlap that is no duration',
+      'an overlap that is not a duration',
       ['secret', 'rotate', '--project', id, '--overlap', '1 day'],
       'not a duration',
     ],
@@ -45,9 +45,9 @@ describe('wrong usage', () => {
       ['webhook', 'list', '--project', id, '--status', 'lost'],
       'Allowed choices are queued',
     ],
-    ['an id that is no webhook’s', ['webhook', 'show', 'evt_1'], 'expected the id that the 202 answered'],
+    ['a webhook id that is no UUID', ['webhook', 'show', 'evt_1'], 'expected the id that the 202 answered'],
     [
-      'a delivery’s id instead of a webhook’s',
+      'the id of a delivery instead of a webhook',
       ['webhook', 'show', 'df49e973-8ae5-8a86-ac9c-81250a422fa1'],
       'version 7',
     ],
@@ -66,7 +66,7 @@ describe('wrong usage', () => {
       [...addEndpoint, '--url', 'https://a.example', '--timeout', '31s'],
       'from 1s to 30s',
     ],
-    ['a URL that is none', [...addEndpoint, '--url', 'a.example'], 'not a URL'],
+    ['a URL without a scheme', [...addEndpoint, '--url', 'a.example'], 'not a URL'],
     ['a metadata address', [...addEndpoint, '--url', 'https://169.254.169.254/'], 'metadata'],
     ['a private address', [...addEndpoint, '--url', 'https://10.0.0.8/'], '10.0.0.8'],
     [
@@ -74,14 +74,14 @@ describe('wrong usage', () => {
       [...addEndpoint, '--url', 'https://user:pa55word@a.example/'],
       'the URL has credentials in it: give the endpoint a fixed header instead',
     ],
-    ['plain http on the internet', [...addEndpoint, '--url', 'http://a.example/'], 'not https'],
+    ['plain HTTP to a public address', [...addEndpoint, '--url', 'http://a.example/'], 'not https'],
     ['an update of nothing', ['endpoint', 'update', id], 'nothing to change'],
     ['a replay of nothing', ['dlq', 'replay'], 'name dead letters by their ids'],
     ['ids and a project', ['dlq', 'replay', id, '--project', id], 'ids stand alone'],
-    ['a rate of none', ['dlq', 'replay', id, '--rate', '0'], 'from 1 to 2000'],
-    ['a dead letter whose id is none', ['dlq', 'replay', 'evt_1'], 'expected a UUID'],
-    ['a time that is none', ['dlq', 'list', '--since', 'yesterday'], 'not a duration'],
-    ['a day that is none', ['dlq', 'list', '--since', '2026-13-01'], 'expected a time such as'],
+    ['a rate of 0', ['dlq', 'replay', id, '--rate', '0'], 'from 1 to 2000'],
+    ['a dead letter id that is not a UUID', ['dlq', 'replay', 'evt_1'], 'expected a UUID'],
+    ['a time in words', ['dlq', 'list', '--since', 'yesterday'], 'not a duration'],
+    ['a date that does not exist', ['dlq', 'list', '--since', '2026-13-01'], 'expected a time such as'],
     ['a replay of no webhook and no period', ['replay', '--endpoint', id], 'name a webhook, or a period'],
     ['a period without an endpoint', ['replay', '--since', '1h'], 'name a webhook, or a period'],
     ['a webhook and a period', ['replay', id, '--endpoint', id, '--since', '1h'], 'a webhook stands alone'],
@@ -90,9 +90,9 @@ describe('wrong usage', () => {
       ['replay', '--endpoint', id, '--since', '1h', '--until', '2h'],
       'the period is empty',
     ],
-    ['a replay of what is no webhook', ['replay', 'evt_1'], 'expected the id that the 202 answered'],
+    ['a replay of an id that is not a UUID', ['replay', 'evt_1'], 'expected the id that the 202 answered'],
     ['a body file that is not there', ['send', '--project', id, '--body', 'nowhere.json'], 'cannot be read'],
-  ])('wrong usage exits 2 and names the expected value: %s', async (_, argv, message) => {
+  ])('wrong usage exits 2 with an error that says what is wrong: %s', async (_, argv, message) => {
     const outcome = await runCli(env, argv);
     expect(outcome.stderr).toContain(message);
     expect(outcome.exitCode).toBe(2);
@@ -100,13 +100,13 @@ describe('wrong usage', () => {
   });
 
   it.each([
-    ['a header on another name', ['--header', 'Webhook-Id: hush-hush']],
+    ['a header that the relay sets', ['--header', 'Webhook-Id: hush-hush']],
     ['a header without a name', ['--header', 'hush-hush']],
     ['a header of the connection', ['--header', 'Host: hush-hush']],
     ['a header with a line break', ['--header', 'X-A: hush-hush\nX-B: 1']],
     ['a header given twice', ['--header', 'X-A: hush-hush', '--header', 'x-a: hush-hush']],
     ['a password in the URL', ['--url', 'https://me:hush-hush@a.example/']],
-  ])('does not repeat what may be a credential: %s', async (_, options) => {
+  ])('an error does not repeat a value that may be a credential: %s', async (_, options) => {
     const outcome = await runCli(env, [...addEndpoint, '--url', 'https://a.example', ...options]);
     expect(outcome.exitCode).toBe(2);
     expect(outcome.stderr).not.toContain('hush-hush');
@@ -130,7 +130,7 @@ describe('wrong usage', () => {
     },
   );
 
-  it('does not repeat a secret that cannot be used', async () => {
+  it('an error does not repeat a secret that is refused', async () => {
     const outcome = await runCli(env, [
       'project',
       'create',
@@ -146,14 +146,14 @@ describe('wrong usage', () => {
 });
 
 describe('the environment', () => {
-  it('only has to have what the command uses', async () => {
+  it('a command requires only the variables that it uses', async () => {
     const outcome = await runCli({}, ['project', 'list']);
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
     expect(outcome.stderr).toContain('DATABASE_URL is required');
     expect(outcome.stderr).not.toMatch(/RABBITMQ_URL|REDIS_URL|HQRELAY_SECRETS_KEY/);
   });
 
-  it('says which database cannot be reached, without its password', async () => {
+  it('an error names the database that cannot be reached, without its password', async () => {
     const outcome = await runCli({ DATABASE_URL: 'postgres://me:hush@127.0.0.1:1/x' }, [
       'project',
       'list',
@@ -167,7 +167,7 @@ describe('the environment', () => {
   });
 });
 
-it('prints help with exit code 0', async () => {
+it('endpoint add --help prints the help with exit code 0', async () => {
   const outcome = await runCli({}, ['endpoint', 'add', '--help']);
   expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
   expect(outcome.stdout).toContain('--forward-credentials');

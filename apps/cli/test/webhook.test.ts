@@ -71,7 +71,7 @@ const list = async (...options: string[]) =>
   }[];
 
 describe('webhook list', () => {
-  it('lists the newest first, within the time, the status and the limit asked for', async () => {
+  it('webhook list shows the newest webhooks first, filtered by time, status and limit', async () => {
     const old = await receive({ ageMs: 3 * 3_600_000 });
     const rejected = await receive({ ageMs: 60_000, status: 'rejected' });
     const queued = await receive();
@@ -84,14 +84,14 @@ describe('webhook list', () => {
     expect(forPeople.stdout).toContain('The newest 1 of more');
   });
 
-  it('counts the deliveries of each by state', async () => {
+  it('webhook list counts the deliveries of each webhook by state', async () => {
     const id = await receive();
     expect((await list('--limit', '1'))[0]).toMatchObject({ id, deliveries: { waiting: 1 } });
     await appendAudit(world.sql, [attempt(id, 1, 200)]);
     expect((await list('--limit', '1'))[0]).toMatchObject({ id, deliveries: { delivered: 1 } });
   });
 
-  it('fails for a project that does not exist', async () => {
+  it('webhook list fails for a project that does not exist', async () => {
     const outcome = await world.run('webhook', 'list', '--project', '01890a5d-ac96-774b-bcce-b302099a8057');
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
     expect(outcome.stderr).toContain('there is no project');
@@ -99,7 +99,7 @@ describe('webhook list', () => {
 });
 
 describe('webhook show', () => {
-  it('shows the webhook, its deliveries and all their attempts', async () => {
+  it('webhook show prints the webhook, its deliveries and all their attempts', async () => {
     const id = await receive();
     await appendAudit(world.sql, [attempt(id, 1, 503), attempt(id, 2, 200)]);
     const story = jsonOf(await world.run('webhook', 'show', id.toUpperCase(), '--json'));
@@ -123,7 +123,7 @@ describe('webhook show', () => {
     });
   });
 
-  it('prints texts of senders and endpoints without their control characters', async () => {
+  it('webhook show prints text from senders and endpoints without control characters', async () => {
     const id = await receive();
     await appendAudit(world.sql, [attempt(id, 1, 503)]);
     const { exitCode, stdout } = await world.run('webhook', 'show', id);
@@ -135,8 +135,8 @@ describe('webhook show', () => {
 
   it.each([
     ['long', Buffer.alloc(5_000, 'a')],
-    ['no text', Buffer.from([0xff, 0x00])],
-  ])('leaves out a body that is %s, and says how large it is', async (_, body) => {
+    ['not text', Buffer.from([0xff, 0x00])],
+  ])('webhook show leaves out a body that is %s, and prints its size', async (_, body) => {
     const id = await receive({ body });
     expect(jsonOf(await world.run('webhook', 'show', id, '--json'))).toMatchObject({
       payload: { bytes: body.length, text: null },
@@ -145,7 +145,7 @@ describe('webhook show', () => {
     expect(stdout).toContain(`(${body.length} bytes, not shown)`);
   });
 
-  it('shows a webhook that has no payload and owes nothing', async () => {
+  it('webhook show prints a webhook that has no payload and owes no delivery', async () => {
     const id = await receive({ status: 'rejected' });
     const { stdout } = await world.run('webhook', 'show', id);
     expect(stdout).toContain('signature.wrong');
@@ -153,7 +153,7 @@ describe('webhook show', () => {
     expect(stdout).toContain('a rejected webhook is not delivered');
   });
 
-  it('fails for a webhook that does not exist', async () => {
+  it('webhook show fails for a webhook that does not exist', async () => {
     const outcome = await world.run('webhook', 'show', newId(), '--json');
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
     expect(outcome.stderr).toContain('there is no webhook');
