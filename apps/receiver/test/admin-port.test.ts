@@ -21,7 +21,7 @@ afterAll(async () => {
   await world.close();
 });
 
-it('metrics and readiness answer on the admin port alone, and liveness on both', async () => {
+it('metrics and readiness answer on the admin port alone, and liveness answers on both ports', async () => {
   const ports = [await receiver.server.listen(0), await receiver.adminServer!.listen(0)];
   const statusCodes = async (path: string) =>
     Promise.all(ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}${path}`)).status));

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('a signed webhook', () => {
-  it('is answered 202 with its id after its row and its payload are stored', async () => {
+  it('a signed webhook is answered 202 with its id after its row and its payload are stored', async () => {
     const project = await seedProject(world);
     const answer = await postWebhook(world.url, project, { webhookId: 'evt_1' });
 
@@ -33,7 +33,7 @@ describe('a signed webhook', () => {
     expect((await world.payloadOf(rows[0]!.id))?.payload.toString()).toBe('{"event":"payment.captured"}');
   });
 
-  it('that is sent again gets the same answer, and its row names the first', async () => {
+  it('a webhook that is sent again gets the same answer, and its row names the first webhook', async () => {
     const project = await seedProject(world);
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1' });
     const again = await postWebhook(world.url, project, { webhookId: 'evt_1' });
@@ -48,7 +48,7 @@ describe('a signed webhook', () => {
     expect(await world.payloadOf(duplicate!.id)).toBeUndefined();
   });
 
-  it('with the id of another project’s webhook is another webhook', async () => {
+  it('a webhook with the id of a webhook of another project is accepted as a new webhook', async () => {
     const [one, other] = await Promise.all([seedProject(world), seedProject(world)]);
     const first = await postWebhook(world.url, one, { webhookId: 'evt_1' });
     const second = await postWebhook(world.url, other, { webhookId: 'evt_1' });
@@ -56,7 +56,7 @@ describe('a signed webhook', () => {
     expect(second.body.id).not.toBe(first.body.id);
   });
 
-  it('with a known id and another body is a conflict, and its bytes are stored', async () => {
+  it('a webhook with a known id and another body is a conflict, and its bytes are stored', async () => {
     const project = await seedProject(world);
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body: '{"amount":1}' });
     const other = await postWebhook(world.url, project, {
@@ -77,7 +77,7 @@ describe('a signed webhook', () => {
     expect(replayed.text).toBe(first.text);
   });
 
-  it('with a known id and another body is a duplicate in a project with on_conflict duplicate', async () => {
+  it('a webhook with a known id and another body is a duplicate in a project with on_conflict duplicate', async () => {
     const project = await seedProject(world, { onConflict: 'duplicate' });
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body: '{"amount":1}' });
     const other = await postWebhook(world.url, project, { webhookId: 'evt_1', body: '{"amount":1.0}' });
@@ -87,14 +87,14 @@ describe('a signed webhook', () => {
     await world.waitForLogs(project.id, 'duplicate');
   });
 
-  it('may name the project in upper case', async () => {
+  it('a webhook is accepted when its URL has the project id in upper case', async () => {
     const project = await seedProject(world);
     const answer = await postWebhook(world.url, { ...project, id: project.id.toUpperCase() });
     expect(answer.statusCode).toBe(202);
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
   });
 
-  it('with an empty body is accepted, unless it is declared to be JSON', async () => {
+  it('a webhook with an empty body is accepted, unless it is declared to be JSON', async () => {
     const project = await seedProject(world);
     const headers = Object.entries(signAsProvider(project, Buffer.alloc(0))).flat();
     const plain = await sendRaw(world.webhooksUrl(project.id), { headers });
@@ -109,7 +109,7 @@ describe('a signed webhook', () => {
     expect(json.statusCode).toBe(400);
   });
 
-  it('raises last_received_at of its project and last_verified_at of its secret', async () => {
+  it('a signed webhook raises last_received_at of its project and last_verified_at of its secret', async () => {
     const project = await seedProject(world);
     const sentAt = Date.now();
     await postWebhook(world.url, project);
@@ -124,7 +124,7 @@ describe('a signed webhook', () => {
 });
 
 describe('a webhook whose sender is not verified', () => {
-  it('gets the same answer for a wrong signature as for an unknown project', async () => {
+  it('a wrong signature, an unknown project and a disabled project get one and the same answer', async () => {
     const [project, timestamped, disabled] = await Promise.all([
       seedProject(world),
       seedProject(world, { requireTimestamp: true }),
@@ -163,7 +163,7 @@ describe('a webhook whose sender is not verified', () => {
     expect(await world.payloadOf(refused!.id)).toBeUndefined();
   });
 
-  it('touches no idempotency key and no rate limit', async () => {
+  it('an unverified webhook touches no idempotency key and no rate limit', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 1 });
     const body = Buffer.from('{}');
     await post(project.id, { 'X-Webhook-Id': 'evt_1' }, body);
@@ -177,7 +177,7 @@ describe('a webhook whose sender is not verified', () => {
     expect((await postWebhook(world.url, project, { webhookId: 'evt_1' })).statusCode).toBe(202);
   });
 
-  it('leaves a bounded number of rows, without a payload', async () => {
+  it('unverified webhooks leave a bounded number of rows, without a payload', async () => {
     const project = await seedProject(world);
     const startedAt = performance.now();
     for (let i = 0; i < 10; i += 1) {
@@ -196,8 +196,8 @@ describe('a webhook whose sender is not verified', () => {
   });
 });
 
-describe('a captured request of a project whose signature covers a timestamp', () => {
-  it('is a duplicate under every other id, however its signature is spelled', async () => {
+describe('a captured request', () => {
+  it('a request with a signed timestamp is a duplicate under another id, even with a respelled signature', async () => {
     const project = await seedProject(world, { requireTimestamp: true });
     const body = Buffer.from('{"event":"payment.captured"}');
     const signature = signAsProvider(project, body);
@@ -211,7 +211,7 @@ describe('a captured request of a project whose signature covers a timestamp', (
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
   });
 
-  it('is another webhook where the signature covers the body alone', async () => {
+  it('a request under another id is a new webhook where the signature covers the body alone', async () => {
     const project = await seedProject(world);
     const body = Buffer.from('{"event":"payment.captured"}');
     const signature = signAsProvider(project, body);
@@ -222,7 +222,7 @@ describe('a captured request of a project whose signature covers a timestamp', (
   });
 });
 
-describe('a request that cannot be a webhook is answered 400', () => {
+describe('a request that cannot be a webhook', () => {
   const body = Buffer.from('{"event":"payment.captured"}');
 
   it.each([
@@ -231,7 +231,7 @@ describe('a request that cannot be a webhook is answered 400', () => {
     ['a project id that is not a UUID', '/v1/webhooks/acme', 'project.invalid_id'],
     ['a project id that is nearly a UUID', `/v1/webhooks/${randomUUID()}0`, 'project.invalid_id'],
     ['a URL that cannot be decoded', '/v1/webhooks/%E0%A4%A', 'request.malformed'],
-  ])('%s', async (_name, path, code) => {
+  ])('a request with %s is answered 400', async (_name, path, code) => {
     const answer = await sendRaw(`${world.url}${path}`, { body });
     expect(answer.statusCode).toBe(400);
     expect(JSON.parse(answer.text)).toEqual({ error: { code, message: expect.any(String) } });
@@ -243,7 +243,7 @@ describe('a request that cannot be a webhook is answered 400', () => {
     ['not hex', `sha256=${'z'.repeat(64)}`],
     ['of another algorithm', `sha1=${'a'.repeat(40)}`],
     ['given twice', `sha256=${'a'.repeat(64)}, sha256=${'a'.repeat(64)}`],
-  ])('a signature header that is malformed: %s', async (_name, signature) => {
+  ])('a request with a malformed signature header is answered 400: %s', async (_name, signature) => {
     const project = await seedProject(world);
     const headers = { 'X-Hub-Signature-256': signature };
     const [answer, forUnknown] = await Promise.all([
@@ -258,7 +258,7 @@ describe('a request that cannot be a webhook is answered 400', () => {
   it.each([
     ['before', -310],
     ['after', 310],
-  ])('a timestamp more than five minutes %s now, correctly signed', async (_name, seconds) => {
+  ])('a signed timestamp more than five minutes %s now is answered 400', async (_name, seconds) => {
     const project = await seedProject(world, { requireTimestamp: true });
     const now = Date.now() + seconds * 1_000;
     const signed = signInbound(genericTimestampScheme, project.secret, { body, now });
@@ -268,7 +268,7 @@ describe('a request that cannot be a webhook is answered 400', () => {
     expect((await postWebhook(world.url, project, { body })).statusCode).toBe(202);
   });
 
-  it('a body that is declared as JSON and does not parse, when it is signed', async () => {
+  it('a signed body that is declared as JSON and does not parse is answered 400', async () => {
     const project = await seedProject(world);
     const broken = '{"event":';
     for (const contentType of ['application/json', 'application/vnd.api+json; charset=utf-8']) {

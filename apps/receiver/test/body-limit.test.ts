@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('a body over the limit', () => {
-  it('is refused by its declared length, before it is read', async () => {
+  it('a body over the limit is refused by its declared length, before it is read', async () => {
     const project = await seedProject(world);
     const answer = await sendRaw(world.webhooksUrl(project.id), { body: Buffer.alloc(bodyBytesMax + 1) });
     expectTooLarge(answer);
@@ -24,7 +24,7 @@ describe('a body over the limit', () => {
     expect(await world.payloadOf(row!.id)).toBeUndefined();
   });
 
-  it('is refused when it is sent in chunks without a declared length', async () => {
+  it('a body over the limit is refused when it is sent in chunks without a declared length', async () => {
     const project = await seedProject(world);
     expectTooLarge(await sendRaw(world.webhooksUrl(project.id), { body: chunksOf64KiB(2) }));
   });
@@ -32,7 +32,7 @@ describe('a body over the limit', () => {
   it.each([
     ['declared', ['Content-Length', String(128 * 65_536)]],
     ['in chunks', []],
-  ])('gets its answer although its sender is still sending megabytes (%s)', async (_name, headers) => {
+  ])('a body over the limit is answered while its sender is still sending (%s)', async (_name, headers) => {
     const project = await seedProject(world);
     const answers = await Promise.all(
       Array.from({ length: 5 }, () =>
@@ -42,7 +42,7 @@ describe('a body over the limit', () => {
     for (const answer of answers) expectTooLarge(answer);
   });
 
-  it('has its connection closed soon, although its sender neither sends more nor closes it', async () => {
+  it('the connection of a body over the limit is closed when its sender neither sends more nor closes it', async () => {
     const project = await seedProject(world);
     const socket = open(project.id, { 'Content-Length': String(bodyBytesMax + 1) });
     let received = '';
@@ -65,7 +65,7 @@ it('a body of exactly the limit is accepted, with a declared length or in chunks
   }
 });
 
-it('a sender that closes the connection within a body leaves no row and no key', async () => {
+it('a sender that closes the connection in the middle of a body leaves no row and no key', async () => {
   const project = await seedProject(world);
   const body = Buffer.from('{"event":"payment.captured"}');
   const socket = open(project.id, { 'Content-Length': '5000', ...signAsProvider(project, body) });

@@ -12,12 +12,12 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-describe('every answer carries a correlation id', () => {
+describe('the correlation id', () => {
   const projectId = randomUUID();
   const webhooks = `/v1/webhooks/${projectId}`;
   const requests: [name: string, statusCode: number, method: string, path: string, body?: Buffer][] = [
     ['a wrong signature', 401, 'POST', webhooks],
-    ['no project id', 400, 'POST', '/v1/webhooks'],
+    ['a missing project id', 400, 'POST', '/v1/webhooks'],
     ['a URL that cannot be decoded', 400, 'POST', '/v1/webhooks/%E0%A4%A'],
     ['a body over the limit', 413, 'POST', webhooks, Buffer.alloc(2_000)],
     ['another method', 405, 'PUT', webhooks],
@@ -28,7 +28,7 @@ describe('every answer carries a correlation id', () => {
     ['metrics', 200, 'GET', '/metrics'],
   ];
 
-  it.each(requests)('the answer to %s (%i)', async (_name, statusCode, method, path, body) => {
+  it.each(requests)('%s (%i) gets a correlation id', async (_name, statusCode, method, path, body) => {
     const send = (headers: string[]) =>
       sendRaw(`${world.url}${path}`, { method, headers, ...(body && { body }) });
     const taken = await send(['X-Correlation-Id', 'order-77']);
@@ -40,7 +40,7 @@ describe('every answer carries a correlation id', () => {
     expect(other.headers['x-correlation-id']).not.toBe(one.headers['x-correlation-id']);
   });
 
-  it('a webhook’s answer has the correlation id of its row', async () => {
+  it('the answer to a webhook has the correlation id of its row', async () => {
     const project = await seedProject(world);
     const body = Buffer.from('{"event":"payment.captured"}');
     const send = (webhookId: string, correlationId: string): Promise<RawAnswer> =>
@@ -65,7 +65,7 @@ describe('every answer carries a correlation id', () => {
     expect(duplicate?.correlation_id).toBe('order-78');
   });
 
-  it('an answer to another method names POST as the one to use', async () => {
+  it('the answer to another method names POST in its Allow header', async () => {
     const answer = await sendRaw(`${world.url}${webhooks}`, { method: 'DELETE' });
     expect(answer.headers.allow).toBe('POST');
   });

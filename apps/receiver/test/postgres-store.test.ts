@@ -36,7 +36,7 @@ it('content that was accepted under another webhook id keeps its id when a crash
   expect(retry).toMatchObject({ isMine: true, held: { id: second.held.id } });
 });
 
-it('a webhook that Redis has accepted is unknown to Postgres while its row is spilled, and known once it is written', async () => {
+it('a webhook accepted in Redis is unknown to Postgres until its spilled row is written, and then known', async () => {
   const first = requestOf(newId());
   const accepted = await waitFor('an answer', () => stores.inRedis.store.reserve(first));
   if (accepted.kind !== 'held') throw new Error(accepted.kind);

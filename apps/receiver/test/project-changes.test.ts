@@ -18,8 +18,8 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-describe('within a second of its announcement, a receiver that knows the project', () => {
-  it('refuses a revoked secret', async () => {
+describe('a change of a project', () => {
+  it('a revoked secret is refused within a second of the announcement', async () => {
     const project = await knownProject();
     const { rows } = await world.sql.query<{ id: string }>(
       'select id from project_secrets where project_id = $1',
@@ -29,7 +29,7 @@ describe('within a second of its announcement, a receiver that knows the project
     await expectWithinASecond(project, 401);
   });
 
-  it('accepts a rotated secret, and the old one until its overlap ends', async () => {
+  it('a rotated secret is accepted within a second, and the old secret until its overlap ends', async () => {
     const project = await knownProject();
     const rotated = { ...project, secret: newSigningSecret() };
     await rotateProjectSecret(world.sql, {
@@ -46,7 +46,7 @@ describe('within a second of its announcement, a receiver that knows the project
     expect((await postWebhook(world.url, rotated)).statusCode).toBe(202);
   });
 
-  it('refuses a disabled project, and accepts it again when it is enabled', async () => {
+  it('a disabled project is refused within a second, and accepted within a second when it is enabled', async () => {
     const project = await knownProject();
     await world.sql.query('update projects set enabled = false where id = $1', [project.id]);
     await expectWithinASecond(project, 401);
@@ -54,7 +54,7 @@ describe('within a second of its announcement, a receiver that knows the project
     await expectWithinASecond(project, 202);
   });
 
-  it('owes webhooks to a new endpoint', async () => {
+  it('a new endpoint is owed webhooks within a second of the announcement', async () => {
     const project = await knownProject();
     const { id } = await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/hook' });
     await announceProjectChange(world.redis, project.id);
@@ -67,7 +67,7 @@ describe('within a second of its announcement, a receiver that knows the project
     expect(performance.now() - announcedAt).toBeLessThan(1_000);
   });
 
-  it('finds a project that did not exist before', async () => {
+  it('a new project is accepted within a second, although the receiver has refused its id before', async () => {
     const project: SeededProject = { id: newId(), secret: newSigningSecret(), requireTimestamp: false };
     expect((await postWebhook(world.url, project)).statusCode).toBe(401);
     await insertProject(world.sql, {
@@ -88,8 +88,8 @@ describe('within a second of its announcement, a receiver that knows the project
   });
 });
 
-describe('a webhook is owed to', () => {
-  it('the enabled endpoints whose event types it matches, as they are when it is accepted', async () => {
+describe('the endpoints of a webhook', () => {
+  it('a webhook is owed to the endpoints that are enabled and take its event type when it is accepted', async () => {
     const project = await seedProject(world);
     const add = async (eventTypes: string[]) =>
       (await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/hook', eventTypes })).id;

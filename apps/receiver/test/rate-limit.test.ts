@@ -13,10 +13,10 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('a project with a limit of 100 a minute', () => {
-  it('accepts a hundred webhooks and refuses the next ones with a Retry-After', async () => {
+  it('a project with a limit of 100 a minute accepts 100 webhooks and refuses the next with Retry-After', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 100 });
     const statusCodes: number[] = [];
-    // Ten at a time: the limit is open for requests that Redis answers too late, as it may on a busy machine.
+    // Ten at a time: the limit fails open when Redis answers too late, as it may on a busy machine.
     for (let batch = 0; batch < 13; batch += 1) {
       const answers = await Promise.all(Array.from({ length: 10 }, () => post(project)));
       statusCodes.push(...answers.map((answer) => answer.statusCode));
@@ -34,7 +34,7 @@ describe('a project with a limit of 100 a minute', () => {
     expect(await world.payloadOf(row!.id)).toBeUndefined();
   });
 
-  it('counts a sliding window of sixty seconds, not the minutes of the clock', async () => {
+  it('the rate limit counts a sliding window of sixty seconds, not the minutes of the clock', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 100 });
     // No minute of the clock contains all of these.
     await countAt(project, 40, -59_000);
@@ -46,7 +46,7 @@ describe('a project with a limit of 100 a minute', () => {
     expect(Number(refused.headers.get('retry-after'))).toBe(1);
   });
 
-  it('accepts as many webhooks as have left the window', async () => {
+  it('the rate limit accepts as many webhooks as have left the window', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 100 });
     await countAt(project, 3, -60_001);
     await countAt(project, 97, -30_000);
@@ -58,7 +58,7 @@ describe('a project with a limit of 100 a minute', () => {
     expect(retryAfter).toBeLessThanOrEqual(30);
   });
 
-  it('does not count webhooks that it refused', async () => {
+  it('the rate limit does not count webhooks that it refused', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 100 });
     await countAt(project, 100, -30_000);
     for (let i = 0; i < 3; i += 1) expect((await post(project)).statusCode).toBe(429);
@@ -67,7 +67,7 @@ describe('a project with a limit of 100 a minute', () => {
 });
 
 describe('a duplicate', () => {
-  it('does not count, and is answered although the project is over its limit', async () => {
+  it('a duplicate does not count towards the rate limit, and is answered while the project is over it', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 2 });
     const first = await post(project, 'evt_1');
     for (let i = 0; i < 5; i += 1) expect((await post(project, 'evt_1')).statusCode).toBe(202);
@@ -78,7 +78,7 @@ describe('a duplicate', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('does not count if Redis has lost its id and Postgres knows it', async () => {
+  it('a duplicate that Redis has lost and Postgres knows does not count towards the rate limit', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 2 });
     await post(project, 'evt_1');
     await world.forgetInRedis(project.id);
@@ -89,7 +89,7 @@ describe('a duplicate', () => {
   });
 });
 
-it('a webhook that was refused for the limit is a new one when it is sent again', async () => {
+it('a webhook that was refused by the rate limit is a new webhook when it is sent again', async () => {
   const project = await seedProject(world, { rateLimitPerMinute: 1 });
   await post(project, 'evt_1');
   expect((await post(project, 'evt_2')).statusCode).toBe(429);
@@ -101,7 +101,7 @@ it('a webhook that was refused for the limit is a new one when it is sent again'
   expect(later.headers.get('idempotent-replayed')).toBeNull();
 });
 
-it('each project has a limit of its own', async () => {
+it('each project has its own rate limit', async () => {
   const [one, other] = await Promise.all([
     seedProject(world, { rateLimitPerMinute: 1 }),
     seedProject(world, { rateLimitPerMinute: 1 }),

@@ -46,7 +46,7 @@ export async function startReceiverWorld(env: Record<string, string> = {}) {
       );
       return rows;
     },
-    /** Waits for rows that no answer waits for. */
+    /** Waits for rows that are written after the answer. */
     waitForLogs(projectId: string, status: string, count = 1): Promise<LogRow[]> {
       return waitFor(`${count} rows ${status}`, async () => {
         const rows = await this.logsOf(projectId, status);
@@ -62,7 +62,7 @@ export async function startReceiverWorld(env: Record<string, string> = {}) {
       ]);
       return rows[0];
     },
-    /** Removes all that Redis knows of a project, as a flush does. First waits for the marks that no answer waits for. */
+    /** Removes the keys of a project from Redis, as a flush does, after all marks of its webhooks are written. */
     async forgetInRedis(projectId: string): Promise<void> {
       await waitFor('every webhook to be marked', async () => {
         const keys = await redis.keys(`hqrelay:idempotency:{${projectId}}:*`);
@@ -72,9 +72,9 @@ export async function startReceiverWorld(env: Record<string, string> = {}) {
       const keys = await redis.keys(`hqrelay:*{${projectId}}*`);
       if (keys.length > 0) await redis.del(...keys);
     },
-    /** Resolves when Redis is asked for the key. Begins to listen before it returns. */
+    /** Resolves when a client reads the key from Redis. Listens before it returns. */
     async listenFor(key: string): Promise<{ asked: Promise<unknown> }> {
-      // On a socket of our own: the client's MONITOR trips over commands that come while it begins.
+      // A raw socket, because the MONITOR of the Redis client fails on commands that arrive while it starts.
       const { hostname, port, password } = new URL(world.redisUrl);
       const socket = createConnection(Number(port), hostname);
       const login = password === '' ? '' : `AUTH ${decodeURIComponent(password)}\r\n`;
@@ -123,8 +123,8 @@ export type PayloadRow = {
 export type RawAnswer = { statusCode: number; headers: IncomingHttpHeaders; text: string };
 
 /**
- * A request as it is given, on a connection of its own: header bytes, duplicate headers and bodies that `fetch` would not
- * send. Rejects when the connection breaks before the answer is complete.
+ * Sends a request unchanged on its own connection, with header bytes, duplicate headers and bodies that `fetch`
+ * would not send. Rejects when the connection breaks before the answer is complete.
  */
 export function sendRaw(
   url: string,

@@ -13,8 +13,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { KeyRequest, ReservationHandle } from '../src/reservation/reservation-store.ts';
 import { openStores, type OpenStore, type OpenStores } from './reservation-stores.ts';
 
-// The model check of the reservation (reservation.model.test.ts in the domain) describes each step of a store by a function. Here
-// the real stores take the same random steps, and must hold the same keys and give the same answers after each.
+// The model check of the reservation (reservation.model.test.ts in the domain) describes each step of a store
+// by a function. Here the real stores take random steps of the same kind. After each they must give the same
+// answer and hold the same keys as the functions.
 
 let stores: OpenStores;
 
@@ -39,7 +40,7 @@ it.each<[Store, boolean]>([
   ['Redis', true],
   ['Postgres', false],
   ['Postgres', true],
-])('%s takes every step of the model as the model does (content key: %s)', async (name, hasContentKey) => {
+])('the %s store agrees with its model after every step (content key: %s)', async (name, hasContentKey) => {
   const store = name === 'Redis' ? stores.inRedis : stores.inPostgres;
   const seeds = Array.from({ length: traces }, (_, index) => index + 1);
   for (let first = 0; first < traces; first += 25) {
@@ -92,7 +93,7 @@ async function replayTrace(
     const wanted = Object.fromEntries(
       Object.entries(keys).map(([key, { state, id }]) => [key, `${state} ${id}`]),
     );
-    // The store takes a mark in its own time.
+    // The store writes a mark asynchronously.
     await waitFor(`${done.join(', ')}: ${JSON.stringify(wanted)}`, async () => {
       expect(await store.keysOf(projectId)).toEqual(wanted);
       return true;

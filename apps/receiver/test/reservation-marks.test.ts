@@ -47,7 +47,7 @@ describe('a request whose body has a key of its own', () => {
       stateOf(`hqrelay:content:{${projectId}}:body:aa`),
     ]);
 
-  it('releases both keys when its webhook cannot be made durable', async () => {
+  it('a request with a body key releases both keys when its webhook cannot be made durable', async () => {
     const first = { ...request('evt_body_1'), contentKeys };
     const { handle } = await reserve(first);
     handle.release();
@@ -61,7 +61,7 @@ describe('a request whose body has a key of its own', () => {
   it.each([
     ['its id alone', { id: true, content: false }, 'S,F'],
     ['its body alone', { id: false, content: true }, 'F,S'],
-  ])('accepts the key of %s where the other does not stand for the webhook', async (_keys, stands, marks) => {
+  ])('a request accepts the key of %s and releases the other key', async (_keys, stands, marks) => {
     const id = `evt_${marks}`;
     const asked = { ...request(id), contentKeys };
     const { handle } = await reserve(asked);
@@ -70,11 +70,11 @@ describe('a request whose body has a key of its own', () => {
   });
 });
 
-describe('the end of a reservation that Redis was unavailable for', () => {
+describe('a reservation that ends while Redis is unavailable', () => {
   it.each([
     ['accept', { isMine: false, held: { state: 'accepted' } }],
     ['release', { isMine: true, held: { state: 'reserved' } }],
-  ] as const)('is written to Redis when it is available again (%s)', async (end, expected) => {
+  ] as const)('a mark that an outage of Redis prevented is written after it (%s)', async (end, expected) => {
     const first = request(`evt_${end}`);
     const { handle } = await reserve(first);
 

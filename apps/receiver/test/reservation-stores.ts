@@ -9,7 +9,7 @@ import { createRedisStore } from '../src/reservation/redis-store.ts';
 import { RedisTrust } from '../src/reservation/redis-trust.ts';
 import type { ReservationStore } from '../src/reservation/reservation-store.ts';
 
-/** A store, a look at the keys of a project in it (`<state> <id>` by the key's name), and the passing of a lease. */
+/** A store, the keys of a project in it (`<state> <id>` by name), and a function that ends their leases. */
 export type OpenStore = {
   store: ReservationStore;
   keysOf: (projectId: string) => Promise<Record<string, string>>;

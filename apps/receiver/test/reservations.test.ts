@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('a reservation whose receiver crashed', () => {
-  it('is taken over after ten seconds by the provider’s retry, under the same id', async () => {
+  it('a reservation of a crashed receiver is taken over by a retry after ten seconds, under the same id', async () => {
     const project = await seedProject(world);
     const id = await leaveBehind(project, 'P', { ageMs: 10_500 });
     const answer = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
@@ -28,7 +28,7 @@ describe('a reservation whose receiver crashed', () => {
     expect(again.text).toBe(answer.text);
   });
 
-  it('is not taken over before ten seconds: the retry is answered 503 and nothing is queued', async () => {
+  it('a reservation of a crashed receiver is not taken over before ten seconds: a retry is answered 503', async () => {
     const project = await seedProject(world);
     await leaveBehind(project, 'P', { ageMs: 0 });
     const startedAt = performance.now();
@@ -41,7 +41,7 @@ describe('a reservation whose receiver crashed', () => {
     await world.waitForLogs(project.id, 'failed_to_queue');
   });
 
-  it('that is accepted while a duplicate waits decides the duplicate’s answer', async () => {
+  it('a reservation that is accepted while a duplicate waits decides the answer to the duplicate', async () => {
     const project = await seedProject(world);
     const id = await leaveBehind(project, 'P', { ageMs: 0 });
     const { asked } = await world.listenFor(key(project));
@@ -56,7 +56,7 @@ describe('a reservation whose receiver crashed', () => {
 });
 
 describe('a webhook that no store could take', () => {
-  it('is taken over at once by the provider’s retry, under the same id', async () => {
+  it('a webhook that no store could take is taken over at once by a retry, under the same id', async () => {
     const project = await seedProject(world);
     const id = await leaveBehind(project, 'F', { ageMs: 100 });
     const answer = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
@@ -65,7 +65,7 @@ describe('a webhook that no store could take', () => {
     expect(answer.headers.get('idempotent-replayed')).toBeNull();
   });
 
-  it('does not conflict with another body under its id, which is another webhook', async () => {
+  it('a webhook that no store could take does not conflict with another body under its id', async () => {
     const project = await seedProject(world);
     const id = await leaveBehind(project, 'F', { ageMs: 100 });
     const answer = await postWebhook(world.url, project, { webhookId: 'evt_1', body: '{"amount":2}' });
@@ -75,7 +75,7 @@ describe('a webhook that no store could take', () => {
 });
 
 describe('a Redis that has lost its data', () => {
-  it('does not let a duplicate through: Postgres knows it, and Redis learns it again', async () => {
+  it('a duplicate that Redis has lost is answered from Postgres, and is stored in Redis again', async () => {
     const project = await seedProject(world);
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
     await world.forgetInRedis(project.id);
@@ -90,11 +90,11 @@ describe('a Redis that has lost its data', () => {
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
   });
 
-  it('does not let a duplicate through that a failed request left behind under another id', async () => {
+  it('a duplicate is found in Postgres although a failed request left a released key in Redis', async () => {
     const project = await seedProject(world);
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
     await world.forgetInRedis(project.id);
-    // Postgres was unavailable too: the provider got a 503, and sends it again.
+    // Postgres was unavailable too: the provider got a 503 and retries.
     const other = await leaveBehind(project, 'F', { ageMs: 100 });
     const again = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
     expect(again.text).toBe(first.text);
@@ -103,7 +103,7 @@ describe('a Redis that has lost its data', () => {
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
   });
 
-  it('does not hide a conflict', async () => {
+  it('a webhook with a known id and another body is answered 409 after Redis has lost its data', async () => {
     const project = await seedProject(world);
     await postWebhook(world.url, project, { webhookId: 'evt_1', body });
     await world.forgetInRedis(project.id);
@@ -113,7 +113,7 @@ describe('a Redis that has lost its data', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('does not answer for a first request that may never have been published when the bytes differ', async () => {
+  it('another body under a known id is answered 503 when the first webhook may never have been published', async () => {
     const project = await seedProject(world, { onConflict: 'duplicate' });
     await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/hook' });
     await postWebhook(world.url, project, { webhookId: 'evt_1', body });
@@ -127,7 +127,7 @@ describe('a Redis that has lost its data', () => {
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
   });
 
-  it('makes a webhook that perhaps no message carries durable again, under its id and with one row', async () => {
+  it('a duplicate makes the webhook durable again when Redis has lost it, under its id and with one row', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/hook' });
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
@@ -144,7 +144,7 @@ describe('a Redis that has lost its data', () => {
 
 const key = (project: SeededProject) => `hqrelay:idempotency:{${project.id}}:evt_1`;
 
-/** Writes what a receiver that was killed, or failed, leaves in Redis. Returns the id that it had chosen. */
+/** Writes the reservation that a killed or failed receiver leaves in Redis. Returns the id in it. */
 async function leaveBehind(
   project: SeededProject,
   state: 'P' | 'F',

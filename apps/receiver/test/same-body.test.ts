@@ -28,7 +28,7 @@ function expectReplayOf(first: ProviderAnswer, again: ProviderAnswer): void {
 }
 
 describe('the same body under another id', () => {
-  it('is another webhook in a project that accepts it, which is the default', async () => {
+  it('the same body under another id is a new webhook by default', async () => {
     const project = await seedProject(world);
     const [first, other] = [await post(project, 'evt_1'), await post(project, 'evt_2')];
     expect(other.body.id).not.toBe(first.body.id);
@@ -36,7 +36,7 @@ describe('the same body under another id', () => {
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(2);
   });
 
-  it('gets the same answer in a project that takes it for a duplicate, and a row that says of which webhook', async () => {
+  it('with same_body duplicate, a body gets the same answer again and a row that names the first webhook', async () => {
     const project = await seedProject(world, { sameBody: 'duplicate' });
     const first = await post(project, 'evt_1');
     expectReplayOf(first, await post(project, 'evt_2'));
@@ -48,7 +48,7 @@ describe('the same body under another id', () => {
     ]);
   });
 
-  it('is a duplicate whether or not the requests name an id', async () => {
+  it('with same_body duplicate, a body is a duplicate whether or not its requests name an id', async () => {
     const project = await seedProject(world, { sameBody: 'duplicate' });
     const first = await postWebhook(world.url, project, { body });
     expectReplayOf(first, await post(project, 'evt_1'));
@@ -56,7 +56,7 @@ describe('the same body under another id', () => {
     expectReplayOf(other, await postWebhook(world.url, project, { body: '{"n":2}' }));
   });
 
-  it('is a duplicate when it is empty', async () => {
+  it('with same_body duplicate, an empty body is a duplicate of another', async () => {
     const project = await seedProject(world, { sameBody: 'duplicate' });
     const sendEmpty = (webhookId: string) =>
       postWebhook(world.url, project, { webhookId, body: '', headers: { 'content-type': 'text/plain' } });
@@ -64,7 +64,7 @@ describe('the same body under another id', () => {
     expectReplayOf(first, await sendEmpty('evt_2'));
   });
 
-  it('is a duplicate under a fresh timestamp too', async () => {
+  it('with same_body duplicate, a body that is signed with a newer timestamp is a duplicate', async () => {
     const project = await seedProject(world, { sameBody: 'duplicate', requireTimestamp: true });
     const sendAt = (webhookId: string, now: number) =>
       postWebhook(world.url, project, {
@@ -76,7 +76,7 @@ describe('the same body under another id', () => {
     expectReplayOf(first, await sendAt('evt_2', Date.now()));
   });
 
-  it('is another webhook in another project', async () => {
+  it('with same_body duplicate, the same body in another project is a new webhook', async () => {
     const [one, other] = [
       await seedProject(world, { sameBody: 'duplicate' }),
       await seedProject(world, { sameBody: 'duplicate' }),
@@ -87,7 +87,7 @@ describe('the same body under another id', () => {
     expect(second.body.id).not.toBe(first.body.id);
   });
 
-  it('does not use up the id that it came under', async () => {
+  it('a duplicate by its body leaves its id free for another body', async () => {
     const project = await seedProject(world, { sameBody: 'duplicate' });
     await post(project, 'evt_1');
     await post(project, 'evt_2');
@@ -97,7 +97,7 @@ describe('the same body under another id', () => {
   });
 
   it.each(['reject', 'duplicate'] as const)(
-    'is a webhook of its own if it was not accepted where its first id was known with another body (on conflict: %s)',
+    'a body that was not accepted under a taken id is a new webhook under its own id (on conflict: %s)',
     async (onConflict) => {
       const project = await seedProject(world, { sameBody: 'duplicate', onConflict });
       await post(project, 'evt_1');
@@ -115,7 +115,7 @@ describe('the same body under another id', () => {
     },
   );
 
-  it('is a duplicate for Postgres when Redis has forgotten it, and leaves the id free that it came under', async () => {
+  it('a duplicate by its body is found in Postgres when Redis has lost it, and leaves its id free', async () => {
     const project = await seedProject(world, { sameBody: 'duplicate' });
     const first = await post(project, 'evt_1');
     await world.forgetInRedis(project.id);
@@ -125,7 +125,7 @@ describe('the same body under another id', () => {
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(2);
   });
 
-  it('makes the first webhook durable again, under its id, when Redis has forgotten it and perhaps no message carries it', async () => {
+  it('a duplicate by its body makes a webhook that Redis has lost durable again, under the first id', async () => {
     const project = await seedProject(world, { sameBody: 'duplicate' });
     await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/hook' });
     const first = await post(project, 'evt_1');
@@ -134,7 +134,7 @@ describe('the same body under another id', () => {
     expect(await world.logsOf(project.id, 'queued')).toMatchObject([{ id: first.body.id }]);
   });
 
-  it('takes over the webhook of a request that failed, under its id', async () => {
+  it('with same_body duplicate, a body takes over the webhook of a failed request, under its id', async () => {
     const project = await seedProject(world, { sameBody: 'duplicate' });
     const id = newId();
     const sha256 = hash('sha256', body);
@@ -148,7 +148,7 @@ describe('the same body under another id', () => {
 });
 
 describe('a project whose setting changes', () => {
-  it('is judged by the new one within a second of the announcement', async () => {
+  it('a change of same_body takes effect within a second of its announcement', async () => {
     const project = await seedProject(world);
     await post(project, 'evt_1');
     await world.sql.query(`update projects set same_body = 'duplicate' where id = $1`, [project.id]);

@@ -40,12 +40,12 @@ describe('the id of a webhook', () => {
       ['X-Webhook-Id', 'caf\xe9'],
       hashed(Buffer.from('caf\xe9', 'latin1')),
     ],
-  ])('%s', async (_name, headers, expected) => {
+  ])('the id of a webhook %s', async (_name, headers, expected) => {
     const { row } = await accept({ headers, body: randomBody() });
     expect(row.webhook_id).toBe(expected);
   });
 
-  it('is the hash of its body if it has no id, so that another body is another webhook', async () => {
+  it('the id of a webhook without one is the hash of its body, so that another body is a new webhook', async () => {
     const body = randomBody();
     const { row, id } = await accept({ body });
     expect(row.webhook_id).toBe(createHash('sha256').update(body).digest('hex'));
@@ -53,7 +53,7 @@ describe('the id of a webhook', () => {
     expect((await accept({ body: randomBody() })).id).not.toBe(id);
   });
 
-  it('is different for two ids that differ beyond 255 bytes', async () => {
+  it('two ids that differ beyond 255 bytes are the ids of two webhooks', async () => {
     const [one, other] = ['a'.repeat(300), `${'a'.repeat(299)}b`];
     const first = await accept({ headers: ['X-Webhook-Id', one] });
     const second = await accept({ headers: ['X-Webhook-Id', other] });
@@ -87,7 +87,7 @@ describe('the event type of a webhook', () => {
     ['null if neither header nor body names one', ['Content-Type', 'application/json'], '["event"]', null],
     ['null if it has control characters', [], '{"event":"a\\u0000b"}', null],
     ['null if it has half a surrogate pair', [], '{"event":"a\\ud800"}', null],
-  ])('is %s', async (_name, headers, text, expected) => {
+  ])('the event type of a webhook is %s', async (_name, headers, text, expected) => {
     const body = Buffer.from(text);
     const { row } = await accept({
       headers: [...headers, 'X-Webhook-Id', randomBytes(8).toString('hex')],
@@ -98,7 +98,7 @@ describe('the event type of a webhook', () => {
 });
 
 describe('the bytes of a webhook', () => {
-  it('are stored as they were received, also compressed ones, whatever type is declared', async () => {
+  it('the bytes of a webhook are stored as they were received, whatever encoding and type they declare', async () => {
     const bodies = [
       {
         body: gzipSync('{"event":"a"}'),
@@ -117,7 +117,7 @@ describe('the bytes of a webhook', () => {
     }
   });
 
-  it('are stored together with the query', async () => {
+  it('the query of a webhook is stored with its payload', async () => {
     const body = randomBody();
     const headers = Object.entries(signAsProvider(project, body)).flat();
     const answer = await sendRaw(`${world.webhooksUrl(project.id)}?a=1&b=%20x`, { headers, body });
@@ -127,7 +127,7 @@ describe('the bytes of a webhook', () => {
 });
 
 describe('the headers of a webhook', () => {
-  it('are stored in their order and spelling, except those of its connection', async () => {
+  it('the headers of a webhook are stored in their order and spelling, except hop-by-hop headers', async () => {
     const sent: [string, string][] = [
       ['X-One', '1'],
       ['x-TWO', '2'],
@@ -152,12 +152,12 @@ describe('the headers of a webhook', () => {
     ]);
   });
 
-  it('are stored with the exact bytes of their values', async () => {
+  it('the headers of a webhook are stored with the exact bytes of their values', async () => {
     const { id } = await accept({ headers: ['X-Note', onTheWire('₹ café')] });
     expect((await world.payloadOf(id))!.headers).toContainEqual(['X-Note', onTheWire('₹ café')]);
   });
 
-  it('that are credentials are in no table, no message and no log line', async () => {
+  it('credential headers and project secrets are in no table, no message and no log line', async () => {
     const names = [...credentialHeaders];
     expect(names).toEqual(
       expect.arrayContaining([
@@ -199,8 +199,8 @@ describe('the headers of a webhook', () => {
   });
 });
 
-describe('the places of the project’s secrets in credential headers', () => {
-  it('are stored for a replay without the secrets, and null for a webhook without credentials', async () => {
+describe('the places of secrets in credential headers', () => {
+  it('the places of secrets in credential headers are stored, and null without credential headers', async () => {
     const webhookId = randomBytes(8).toString('hex');
     const headers = ['Authorization', `Bearer ${project.secret}`, 'X-Webhook-Id', webhookId];
     const { id } = await accept({ headers });
@@ -258,7 +258,7 @@ function randomBody(): Buffer {
   return Buffer.from(JSON.stringify({ event: 'payment.captured', nonce: randomBytes(8).toString('hex') }));
 }
 
-/** As `sendRaw` takes it: one character for each byte. */
+/** A header value for `sendRaw`: one character for each byte. */
 function onTheWire(text: string): string {
   return Buffer.from(text).toString('latin1');
 }

@@ -10,7 +10,7 @@ function requestOf(contentLength?: number): PassThrough & IncomingMessage {
 }
 
 describe('a body', () => {
-  it('is read as the bytes that the sender wrote', async () => {
+  it('a body is read as the bytes that the sender wrote', async () => {
     const request = requestOf();
     const read = new BodyReader({ bodyBytesMax: 10, unverifiedBytesMax: 100 }).read(request);
     request.write('a\0');
@@ -18,7 +18,7 @@ describe('a body', () => {
     expect(await read).toEqual({ kind: 'read', body: Buffer.from([0x61, 0, 0xff]) });
   });
 
-  it('over the limit is refused, whatever length was declared', async () => {
+  it('a body over the limit is refused, whatever length was declared', async () => {
     const reader = new BodyReader({ bodyBytesMax: 10, unverifiedBytesMax: 100 });
     expect(await reader.read(requestOf(11))).toEqual({ kind: 'too_large', bytes: 11 });
     const request = requestOf(5);
@@ -27,7 +27,7 @@ describe('a body', () => {
     expect(await read).toEqual({ kind: 'too_large', bytes: 12 });
   });
 
-  it('whose sender closes the connection is aborted', async () => {
+  it('a body whose sender closes the connection is aborted', async () => {
     const request = requestOf();
     const read = new BodyReader({ bodyBytesMax: 10, unverifiedBytesMax: 100 }).read(request);
     request.write('half');
@@ -46,7 +46,7 @@ describe('the unverified bodies of a process', () => {
     return (await read).kind;
   }
 
-  it('are bounded until they are released', async () => {
+  it('the bytes of unverified bodies are bounded until they are released', async () => {
     const reader = new BodyReader({ bodyBytesMax: 10, unverifiedBytesMax: 25 });
     expect(await readAll(reader, tenBytes)).toBe('read');
     expect(await readAll(reader, tenBytes)).toBe('read');
@@ -56,7 +56,7 @@ describe('the unverified bodies of a process', () => {
     expect(await readAll(reader, tenBytes)).toBe('read');
   });
 
-  it('do not include bodies that were refused or aborted', async () => {
+  it('the bytes of unverified bodies do not include bodies that were refused or aborted', async () => {
     const reader = new BodyReader({ bodyBytesMax: 10, unverifiedBytesMax: 25 });
     for (let i = 0; i < 10; i += 1) expect(await readAll(reader, `${tenBytes}!`)).toBe('too_large');
     for (let i = 0; i < 10; i += 1) {
