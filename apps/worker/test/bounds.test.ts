@@ -28,7 +28,7 @@ afterEach(async () => {
   await world.close();
 });
 
-/** Endpoints at one server: one alone may not have everything that a worker holds. */
+/** Seeds endpoints at one server, because one endpoint may not have every slot of a worker. */
 async function seedTargets(count: number, options: { timeoutMs: number; retry?: string }): Promise<void> {
   const project = await seedProject(world);
   targets = [];
@@ -77,7 +77,7 @@ async function spilled(): Promise<number> {
 const isLinux = process.platform === 'linux';
 
 describe.runIf(isLinux)('the memory of a worker', () => {
-  it('stays under 300 MiB with 2,000 slow deliveries of 1 KiB in flight', { timeout: 120_000 }, async () => {
+  it('a worker holds 2,000 slow deliveries of 1 KiB in under 300 MiB', { timeout: 120_000 }, async () => {
     await seedTargets(500, { timeoutMs: 60_000 });
     await publishWebhooks(world.rabbitmqUrl, targets, { count: 2_600, bytes: 1_024 });
     await waitFor('2,000 at the endpoints', () => endpoint.waiting.length >= 2_000, { timeoutMs: 45_000 });
@@ -94,7 +94,7 @@ describe.runIf(isLinux)('the memory of a worker', () => {
   });
 
   it(
-    'stays under 512 MiB when every body is 1 MiB, in every lane, and every first attempt fails',
+    'a worker stays under 512 MiB when every body is 1 MiB, in every lane, and every first attempt fails',
     { timeout: 180_000 },
     async () => {
       await seedTargets(20, { timeoutMs: 60_000, retry: '1s,1s,1s' });
@@ -106,7 +106,7 @@ describe.runIf(isLinux)('the memory of a worker', () => {
       for (const { lane, count } of lanes) {
         await publishWebhooks(world.rabbitmqUrl, targets, { count, lane, bytes: 1 << 20 });
       }
-      // As many as the endpoints' shares allow, and no more than the large lanes hold: 64, 32 and 32 MiB.
+      // The endpoints' shares allow this many, and the large lanes hold no more: 64, 32 and 32 MiB.
       await waitFor('the bound', () => endpoint.waiting.length >= 60, { timeoutMs: 60_000 });
       expect(endpoint.waiting.length).toBeLessThanOrEqual(128);
       let most = 0;
@@ -125,7 +125,7 @@ describe.runIf(isLinux)('the memory of a worker', () => {
   );
 
   it(
-    'stays under 512 MiB with 500 bodies of 1 MiB in the queue of small ones, where an older version put them',
+    'a worker stays under 512 MiB when an older version put 500 bodies of 1 MiB into the queue of small ones',
     { timeout: 180_000 },
     async () => {
       await seedTargets(20, { timeoutMs: 60_000 });
@@ -145,11 +145,11 @@ describe.runIf(isLinux)('the memory of a worker', () => {
 });
 
 describe('a worker that gets SIGTERM', () => {
-  it('finishes the deliveries in flight and leaves the rest to the next worker, and none is delivered twice', async () => {
+  it('a worker that gets SIGTERM finishes what is in flight, and the next one delivers the rest once', async () => {
     await seedTargets(500, { timeoutMs: 30_000 });
     const ids = await publishWebhooks(world.rabbitmqUrl, targets, { count: 2_000, bytes: 100 });
     await waitFor('2,000 in flight', () => endpoint.waiting.length === 2_000, { timeoutMs: 45_000 });
-    // Of these none is begun any more, or the next worker begins them.
+    // The draining worker begins none of these, and the next worker delivers them.
     ids.push(...(await publishWebhooks(world.rabbitmqUrl, targets.slice(0, 1), { count: 500, bytes: 100 })));
     const ended = worker.end('SIGTERM');
     await waitFor('it to drain', async () => (await fetch(`${worker.url}/health/ready`)).status === 503);
@@ -173,7 +173,7 @@ describe('a worker that gets SIGTERM', () => {
     expect(ids.every((id) => endpoint.seen.webhookIds.get(id) === 1)).toBe(true);
   }, 120_000);
 
-  it('aborts requests that have not ended after 30 s, answers health until then and exits 0; the next worker makes the same attempt', async () => {
+  it('a worker that gets SIGTERM aborts requests after 30 s and exits 0; the next repeats the attempts', async () => {
     await seedTargets(1, { timeoutMs: 120_000 });
     await publishWebhooks(world.rabbitmqUrl, targets, { count: 3, bytes: 100 });
     await waitFor('3 in flight', () => endpoint.waiting.length === 3);

@@ -24,7 +24,7 @@ afterEach(async () => {
   world.clock.aheadMs = 0;
 });
 
-/** For a job of the test's own, with its own pause after a refusal. */
+/** The dependencies of a job of the test's own, whose pause after a refusal delays no other test. */
 function storeDeadLettersDeps(): StoreDeadLettersDeps {
   const { postgres, publishing: connection, publisher, logger, now } = world;
   return { postgres, connection, publisher, logger, now };
@@ -58,7 +58,7 @@ const idsInSql = async () => {
 };
 
 describe('dead letters in the queue', () => {
-  it('are stored by the hundred, with their reasons made storable', async () => {
+  it('dead letters are stored by the hundred, with their reasons made storable', async () => {
     const letters = Array.from({ length: 450 }, (_, index) => deadDelivery(`no. ${index}\0\ud800`));
     await Promise.all(letters.map(({ parked }) => world.sendToDeadLetters(parked)));
     expect(await world.storeDeadLetters()).toBe(450);
@@ -68,7 +68,7 @@ describe('dead letters in the queue', () => {
     expect(await world.storeDeadLetters()).toBe(0);
   });
 
-  it('are stored once when the worker dies between the commit and the acknowledgement', async () => {
+  it('a dead letter is stored once when the worker dies between the commit and the acknowledgement', async () => {
     const letter = deadDelivery();
     await world.sendToDeadLetters(letter.parked);
     const dying = createStoreDeadLetters({
@@ -91,7 +91,7 @@ describe('dead letters in the queue', () => {
     expect(await world.deadLettersOf(letter.id)).toEqual([before]);
   });
 
-  it('stay in the queue while Postgres is down', async () => {
+  it('dead letters stay in the queue while Postgres is down', async () => {
     const letter = deadDelivery();
     await world.sendToDeadLetters(letter.parked);
     world.postgres.markDown(new Error('down'));
@@ -101,12 +101,12 @@ describe('dead letters in the queue', () => {
     expect(await world.deadLettersOf(letter.id)).toHaveLength(1);
   });
 
-  it('that Postgres refuses stay in the queue, are logged, delay no other, and are tried again a minute later', async () => {
+  it('a dead letter that Postgres refuses is logged, delays no other, and is tried again a minute later', async () => {
     await world.sql.query(
       `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
        create trigger refuse before insert on dead_letters for each row when (new.reason = 'refused') execute function refuse()`,
     );
-    // Of its own, as it rests afterwards.
+    // A job of its own, because it pauses after a refusal.
     const storeDeadLetters = createStoreDeadLetters(storeDeadLettersDeps());
     const letters = Array.from({ length: 9 }, (_, index) => deadDelivery(index === 4 ? 'refused' : 'fine'));
     for (const { parked } of letters) await world.sendToDeadLetters(parked);
@@ -123,7 +123,7 @@ describe('dead letters in the queue', () => {
     expect(await idsInSql()).toContain(refused.deliveryId);
   });
 
-  it('are counted until they are replayed, in the queue as in the table', async () => {
+  it('dead letters are counted until they are replayed, in the queue as in the table', async () => {
     const registry = createRegistry();
     const gauges = createBacklogGauges(registry);
     const { publishing: connection } = world;
@@ -167,7 +167,7 @@ describe('a message that the broker moved at its delivery limit', () => {
     return { id, projectId, endpointId, endpoint, content };
   }
 
-  it('is put back once, and delivered', async () => {
+  it('a message at its delivery limit is put back once, and delivered', async () => {
     const { id, endpoint, content } = await seeded();
     await world.sendToDeadLetters(content);
     expect(await world.storeDeadLetters()).toBe(1);
@@ -177,20 +177,20 @@ describe('a message that the broker moved at its delivery limit', () => {
     expect(world.logs).toContainEqual(expect.objectContaining({ msg: 'message.put_back', id }));
   });
 
-  it('after its attempt was recorded is not posted again', async () => {
+  it('a message at its delivery limit whose attempt is recorded is not posted again', async () => {
     const { id, endpoint, content } = await seeded();
     await world.send(content);
     await world.waitForAttempts(id, 1);
     await world.sendToDeadLetters(content);
     expect(await world.storeDeadLetters()).toBe(1);
-    // Another one that goes the same way, to know when that one is through.
+    // Once this later message is delivered, the one that was put back has been handled.
     const after = await seeded();
     await world.send(after.content);
     await world.waitForAttempts(after.id, 1);
     expect(endpoint.requests).toHaveLength(1);
   });
 
-  it('after it was fanned out delivers none of its deliveries again', async () => {
+  it('a message at its delivery limit that was fanned out delivers none of its deliveries again', async () => {
     const { projectId, endpoints } = await world.seed({}, {});
     const id = newId();
     const content = world.message(projectId, { id, endpointIds: endpoints.map((each) => each.id) });
@@ -205,7 +205,7 @@ describe('a message that the broker moved at its delivery limit', () => {
     for (const { endpoint } of endpoints) expect(endpoint.requests).toHaveLength(1);
   });
 
-  it('keeps its mark while its project cannot be read, so it is not put back a second time', async () => {
+  it('a message that was put back once is not put back again, although its project was unavailable', async () => {
     const { id, endpointId, content } = await seeded();
     const { findProject } = world.deps;
     world.deps.findProject = () => ({ kind: 'unavailable' });
@@ -221,7 +221,7 @@ describe('a message that the broker moved at its delivery limit', () => {
       expect(decoded).toMatchObject({
         message: { envelope: { putBack: true, mayBeDuplicate: 'resume_if_recorded' } },
       });
-      // As if workers gave this one back until the broker moved it.
+      // As if workers had requeued this message until the broker moved it.
       await world.sendToDeadLetters(kept.body);
       expect(await world.waitForDeadLetter(deliveryId(id, endpointId))).toMatchObject({
         kind: 'delivery',
@@ -232,7 +232,7 @@ describe('a message that the broker moved at its delivery limit', () => {
     }
   });
 
-  it('that cannot be decoded is stored as a dead letter with its bytes', async () => {
+  it('a message at its delivery limit that cannot be decoded is stored as a dead letter with its bytes', async () => {
     const content = Buffer.from('who knows');
     await world.sendToDeadLetters(content);
     const letter = await world.waitForDeadLetter(idOfBytes(content));

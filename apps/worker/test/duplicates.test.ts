@@ -17,7 +17,7 @@ afterAll(() => world.close());
 const hourMs = 3_600_000;
 
 describe('a redelivered message', () => {
-  it('whose webhook is recorded as delivered is acknowledged without another request', async () => {
+  it('a redelivered message whose attempt is recorded as delivered is acknowledged without a request', async () => {
     const { id, endpoint, content } = await seedWebhook(world, '1h');
     await world.send(content);
     await world.waitForAttempts(id, 1);
@@ -26,7 +26,7 @@ describe('a redelivered message', () => {
     expect(await world.attemptsOf(id)).toHaveLength(1);
   });
 
-  it('is not posted when another worker records the attempt a moment later', async () => {
+  it('a redelivered message is not posted when another worker records its attempt a moment later', async () => {
     const { id, endpoint, content } = await seedWebhook(world, '1h');
     const redelivered = world.redeliver(content);
     await recordElsewhere(world, content);
@@ -35,7 +35,7 @@ describe('a redelivered message', () => {
     expect(await world.attemptsOf(id)).toHaveLength(1);
   });
 
-  it('is not posted when another worker records the attempt while it waits for a slot of its endpoint', async () => {
+  it('a redelivered message is not posted when its attempt is recorded while it waits for a slot', async () => {
     const { id, endpoint, endpointId, content } = await seedWebhook(world, '1h');
     world.fleet.size = 256;
     const pass = await world.entrance.enter(endpointId, 1_000);
@@ -57,7 +57,7 @@ describe('a redelivered message', () => {
     expect(room.kind === 'room' && room.deliveriesInto('hqrelay.webhooks')).toBe(216);
   });
 
-  it('is not posted during a short stall of Postgres, but waits for the history', async () => {
+  it('a redelivered message waits for its history during a short stall of Postgres, and is not posted', async () => {
     const { id, endpoint, content } = await seedWebhook(world, '1h');
     await world.send(content);
     await world.waitForAttempts(id, 1);
@@ -66,7 +66,7 @@ describe('a redelivered message', () => {
     expect(endpoint.requests).toHaveLength(1);
   });
 
-  it('whose failed attempt is recorded is not posted, and resumes with the next attempt', async () => {
+  it('a redelivered message whose failed attempt is recorded resumes with the next attempt', async () => {
     const { id, endpoint, content } = await seedWebhook(world, '1h');
     endpoint.answerWith({ statusCode: 500 });
     await world.send(content);
@@ -83,7 +83,7 @@ describe('a redelivered message', () => {
     ]);
   });
 
-  it('of an earlier attempt than the last recorded one is acknowledged and has no follow-up', async () => {
+  it('a redelivered message of an attempt before the last recorded one is acknowledged with no follow-up', async () => {
     const { id, endpoint, content, attempt } = await seedWebhook(world, '1h,1h');
     endpoint.answerWith({ statusCode: 500 });
     await world.send(content);
@@ -98,14 +98,14 @@ describe('a redelivered message', () => {
     expect(nextAttempts(world, id)).toHaveLength(2);
   });
 
-  it('whose attempt has no row is posted', async () => {
+  it('a redelivered message whose attempt has no row is posted', async () => {
     const { id, endpoint, content } = await seedWebhook(world, '1h');
     expect(await world.redeliver(content)).toBe('ack');
     expect(endpoint.requests).toHaveLength(1);
     expect(await world.attemptsOf(id)).toMatchObject([{ attempt_num: 1, status: 'delivered' }]);
   });
 
-  it('whose last attempt is recorded is a dead letter again', async () => {
+  it('a redelivered message whose last attempt is recorded is a dead letter again', async () => {
     const { id, endpointId, content, attempt, endpoint } = await seedWebhook(world, '1s');
     endpoint.answerWith({ statusCode: 500 });
     await world.send(content);
@@ -122,7 +122,7 @@ describe('a redelivered message', () => {
     });
   });
 
-  it('whose failed attempt is recorded resumes, also for an endpoint that is paused by then', async () => {
+  it('a redelivered message whose failed attempt is recorded resumes, also while its endpoint is paused', async () => {
     const { id, endpointId, endpoint, content, projectId } = await seedWebhook(world, '2h');
     endpoint.answerWith((_request, count) => ({ statusCode: count === 1 ? 500 : 200 }));
     await world.send(content);
@@ -146,13 +146,13 @@ describe('a redelivered message', () => {
     }
   });
 
-  it('that was held before its attempt was recorded resumes when it is released', async () => {
+  it('a redelivered message that was held before its attempt was recorded resumes when it is released', async () => {
     const { id, endpointId, endpoint, content, projectId } = await seedWebhook(world, '1h');
     await world.changeEndpoint(projectId, endpointId, 'paused = true');
     expect(await world.redeliver(content)).toBe('ack');
     await world.waitForHeld(id);
     const nextAttemptAt = Date.now() + hourMs;
-    // The worker that had the message was cut off from the broker, and crashes after the row.
+    // The worker that had the message lost the broker, recorded the attempt and then crashed.
     await recordElsewhere(world, content, { nextAttemptAt });
     await world.changeEndpoint(projectId, endpointId, 'paused = false');
     await world.releaseHeld();
@@ -160,7 +160,7 @@ describe('a redelivered message', () => {
     expect(endpoint.requests).toHaveLength(0);
   });
 
-  it('whose failed attempt is recorded resumes after its project could not be read', async () => {
+  it('a redelivered message whose failed attempt is recorded resumes after its project was unavailable', async () => {
     const { id, endpoint, content } = await seedWebhook(world, '1h');
     endpoint.answerWith({ statusCode: 500 });
     await world.send(content);
@@ -181,8 +181,8 @@ describe('a redelivered message', () => {
   });
 });
 
-describe('a redelivered message whose attempt is recorded by a worker with a slow clock', () => {
-  it('is not posted when that clock is two hours behind', async () => {
+describe('a redelivered message whose attempt has an early date', () => {
+  it('a redelivered message whose attempt is dated two hours early by a slow clock is not posted', async () => {
     const { id, endpoint, content } = await seedWebhook(world, '1h');
     const nextAttemptAt = Date.now() + 30_000;
     await recordElsewhere(world, content, { behindMs: 2 * hourMs, nextAttemptAt });
@@ -193,7 +193,7 @@ describe('a redelivered message whose attempt is recorded by a worker with a slo
     expect(world.publishedOf(id)).toMatchObject([{ attemptNum: 2, notBefore: nextAttemptAt }]);
   });
 
-  it('is posted once when that clock is two days behind, and resumes after the recorded attempt', async () => {
+  it('a redelivered message whose attempt is dated two days early is posted once, and resumes', async () => {
     const { id, endpoint, content } = await seedWebhook(world, '1h');
     const nextAttemptAt = Date.now() + 30_000;
     await recordElsewhere(world, content, { behindMs: 48 * hourMs, nextAttemptAt });

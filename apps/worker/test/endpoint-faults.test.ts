@@ -52,14 +52,14 @@ describe('the recorded attempt', () => {
     ['closes in the body', 'connection closed by the endpoint reading the response body'],
     ['answers garbage', 'response is not valid HTTP'],
     ['answers with headers without end', 'response headers too large'],
-  ])('of an endpoint that %s has the error "%s"', async (fault, error) => {
+  ])('an attempt at an endpoint that %s has the error "%s"', async (fault, error) => {
     const attempt = await attemptAt(await startFaultyEndpoint(fault));
     expect(attempt).toMatchObject({ status: 'failed', status_code: null, error });
     expect(attempt.latency_ms).toBeLessThan(2_000);
   });
 
   it.each<Fault>(['answers 200 and 100 MB', 'answers 200 and a body without end'])(
-    'of an endpoint that %s is delivered, with 4 KiB of the body',
+    'an attempt at an endpoint that %s is delivered, with 4 KiB of the body',
     async (fault) => {
       const attempt = await attemptAt(await startFaultyEndpoint(fault));
       expect(attempt).toMatchObject({ status: 'delivered', status_code: 200, error: null });
@@ -67,7 +67,7 @@ describe('the recorded attempt', () => {
     },
   );
 
-  it('of an endpoint that redirects has the error that no redirect is followed', async () => {
+  it('an attempt at an endpoint that redirects has the error that no redirect is followed', async () => {
     const endpoint = await startFaultyEndpoint('redirects to itself');
     expect(await attemptAt(endpoint)).toMatchObject({
       status: 'failed',
@@ -77,7 +77,7 @@ describe('the recorded attempt', () => {
     expect(endpoint.requests()).toBe(1);
   });
 
-  it('of an endpoint that hangs in the TLS handshake names that phase', async () => {
+  it('the error of an attempt at an endpoint that hangs in the TLS handshake names that phase', async () => {
     const endpoint = await startFaultyEndpoint('hangs before the headers');
     const url = endpoint.url.replace('http:', 'https:');
     expect(await attemptAt(endpoint, { url })).toMatchObject({
@@ -85,7 +85,7 @@ describe('the recorded attempt', () => {
     });
   });
 
-  it('of an endpoint whose certificate is self-signed, expired or for another name says which', async () => {
+  it('the error of an attempt says that a certificate is self-signed, expired or for another name', async () => {
     const selfSigned = certificates.issue('localhost');
     const authority = certificates.issue('authority.example');
     const expired = certificates.issue('localhost', { issuer: authority, notAfter: '20210101000000Z' });
@@ -104,13 +104,13 @@ describe('the recorded attempt', () => {
     expect(await errorOf(wrongName, authority.certificate)).toBe('TLS certificate is for another host name');
   });
 
-  it('of an endpoint whose name does not exist says so', async () => {
+  it('the error of an attempt at an endpoint whose name does not exist says so', async () => {
     const endpoint = await startFaultyEndpoint('hangs before the headers');
     const { error } = await attemptAt(endpoint, { url: 'http://absent.invalid/' });
     expect(['host name not found', 'name server did not answer']).toContain(error);
   });
 
-  it('of an endpoint at an address that no setting allows names the address, without a request', async () => {
+  it('an attempt at an address that no setting allows makes no request, and its error names the address', async () => {
     const endpoint = await startFaultyEndpoint('hangs before the headers');
     expect(await attemptAt(endpoint, { url: 'http://169.254.169.254/latest' })).toMatchObject({
       error: expect.stringMatching(/^not allowed: .*169\.254\.169\.254/),

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('a webhook', () => {
-  it('goes to every endpoint it owes, as it came, and to no other of its project', async () => {
+  it('a webhook goes byte for byte to every endpoint that it owes, and to no other of its project', async () => {
     const { projectId, endpoints } = await world.seed({}, {}, {});
     const [first, second, other] = endpoints;
     const id = newId();
@@ -49,7 +49,7 @@ describe('a webhook', () => {
     );
   });
 
-  it('that owes no endpoint is acknowledged without a request', async () => {
+  it('a webhook that owes no endpoint is acknowledged without a request', async () => {
     const { projectId, endpoints } = await world.seed({});
     const [only] = endpoints;
     const nothing = newId();
@@ -61,7 +61,7 @@ describe('a webhook', () => {
     expect(await world.deadLettersOf(nothing)).toEqual([]);
   });
 
-  it('that fails at one endpoint is retried at that endpoint only', async () => {
+  it('a webhook that fails at one endpoint is retried at that endpoint only', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s' }, { retry: '1s' });
     const [failing, fine] = endpoints;
     failing!.endpoint.answerWith((_request, count) => ({ statusCode: count === 1 ? 500 : 200 }));
@@ -81,7 +81,7 @@ describe('a webhook', () => {
     expect(fine!.endpoint.requests).toHaveLength(1);
   });
 
-  it('whose message is redelivered after its fan-out is delivered once', async () => {
+  it('a webhook whose message is redelivered after its fan-out is delivered once to each endpoint', async () => {
     const { projectId, endpoints } = await world.seed({}, {});
     const id = newId();
     const content = world.message(projectId, { id, endpointIds: endpoints.map((each) => each.id) });

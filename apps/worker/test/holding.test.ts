@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 describe('a delivery', () => {
-  it('whose next attempt is more than an hour away waits in Postgres and is attempted when it is due', async () => {
+  it('a delivery whose next attempt is more than an hour away is held in Postgres until it is due', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '2h' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith((_request, count) => ({ statusCode: count === 1 ? 500 : 200 }));
@@ -48,7 +48,7 @@ describe('a delivery', () => {
   it.each([
     ['paused', 'paused = true', 'paused = false'],
     ['disabled', "enabled = false, disabled_reason = 'test'", 'enabled = true, disabled_reason = null'],
-  ] as const)('of a %s endpoint waits, without an attempt, until that is over', async (reason, off, on) => {
+  ] as const)('a delivery of a %s endpoint is held unattempted until that ends', async (reason, off, on) => {
     const { projectId, endpoints } = await world.seed({});
     const { id: endpointId, endpoint } = endpoints[0]!;
     await world.changeEndpoint(projectId, endpointId, off);
@@ -65,7 +65,7 @@ describe('a delivery', () => {
     expect(await world.held()).toEqual([]);
   });
 
-  it('with two released messages is attempted once', async () => {
+  it('a delivery with two released messages is attempted once', async () => {
     const { projectId, endpoints } = await world.seed({});
     const { id: endpointId, endpoint } = endpoints[0]!;
     await world.changeEndpoint(projectId, endpointId, 'paused = true');
@@ -84,7 +84,7 @@ describe('a delivery', () => {
     expect(endpoint.requests.filter((request) => request.headers['webhook-id'] === id)).toHaveLength(1);
   });
 
-  it('answered with 410 is held, its endpoint is disabled with the reason, and it is delivered when the endpoint is enabled', async () => {
+  it('a delivery answered with 410 disables its endpoint and is held until the endpoint is enabled', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith((_request, count) => ({ statusCode: count === 1 ? 410 : 200 }));
@@ -116,7 +116,7 @@ describe('a delivery', () => {
     await world.waitForAttempts(other, 1);
   });
 
-  it('released while the worker has an older configuration with its endpoint paused is held again', async () => {
+  it('a delivery that is released while the worker has its endpoint cached as paused is held again', async () => {
     const { projectId, endpoints } = await world.seed({});
     const { id: endpointId } = endpoints[0]!;
     await world.changeEndpoint(projectId, endpointId, 'paused = true');

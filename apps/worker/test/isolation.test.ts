@@ -28,7 +28,7 @@ async function sendMany(projectId: string, endpointId: string, count: number): P
   return ids;
 }
 
-/** Second attempts that are due. */
+/** Sends second attempts that are due. */
 async function sendRetries(projectId: string, endpointId: string, count: number): Promise<void> {
   const messages = Array.from({ length: count }, () => {
     const id = newId();
@@ -64,7 +64,7 @@ async function openBreaker() {
 }
 
 describe('an endpoint whose breaker is open', () => {
-  it('gets no more requests: its deliveries are held and use up no attempt', async () => {
+  it('an endpoint whose breaker is open gets no requests: its deliveries are held and use up no attempt', async () => {
     const { projectId, endpointId, endpoint } = await openBreaker();
     const ids = await sendMany(projectId, endpointId, 50);
     await waitFor('all to be held', async () => (await heldFor('breaker')) === 50);
@@ -78,7 +78,7 @@ describe('an endpoint whose breaker is open', () => {
     );
   });
 
-  it('is probed by one delivery when its interval ends, and by the next after twice the interval', async () => {
+  it('an open breaker lets one delivery probe after its interval, and the next after twice the interval', async () => {
     const { projectId, endpointId, endpoint } = await openBreaker();
     await sendMany(projectId, endpointId, 20);
     await waitFor('all to be held', async () => (await heldFor('breaker')) === 20);
@@ -96,7 +96,7 @@ describe('an endpoint whose breaker is open', () => {
     expect(endpoint.requests).toHaveLength(11);
   });
 
-  it('gets every held delivery when it answers again, without a command', async () => {
+  it('an endpoint whose breaker was open gets every held delivery when it answers again', async () => {
     const { projectId, endpointId, endpoint } = await openBreaker();
     const ids = await sendMany(projectId, endpointId, 100);
     await waitFor('all to be held', async () => (await heldFor('breaker')) === 100);
@@ -118,7 +118,7 @@ describe('an endpoint whose breaker is open', () => {
     );
   });
 
-  it('is probed by one delivery of one worker, however many are due', async () => {
+  it('an open breaker lets one delivery of one worker probe, however many are due', async () => {
     const { endpointId } = await openBreaker();
     world.clock.aheadMs += 5_001;
     const workers = [1, 2, 3, 4].map(
@@ -136,7 +136,7 @@ describe('an endpoint whose breaker is open', () => {
     expect(claims.filter(Boolean)).toHaveLength(1);
   });
 
-  it('does not change the deliveries of another endpoint', async () => {
+  it('an open breaker does not change the deliveries of another endpoint', async () => {
     await openBreaker();
     const { projectId, endpoints } = await world.seed({});
     const { id, endpoint } = endpoints[0]!;
@@ -146,7 +146,7 @@ describe('an endpoint whose breaker is open', () => {
 });
 
 describe('an endpoint that fails now and then', () => {
-  it('keeps its breaker closed when successes come between', async () => {
+  it('an endpoint that succeeds between its failures keeps its breaker closed', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1h' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith((_request, count) => ({ statusCode: count % 5 === 0 ? 200 : 500 }));
@@ -158,7 +158,7 @@ describe('an endpoint that fails now and then', () => {
     expect(world.gate.breakers.stateOf(endpointId)).toBe('closed');
   });
 
-  it('keeps its breaker closed when it refuses requests with a 4xx', async () => {
+  it('an endpoint that refuses requests with a 4xx keeps its breaker closed', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1h' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith({ statusCode: 422 });
@@ -171,7 +171,7 @@ describe('an endpoint that fails now and then', () => {
 });
 
 describe('an endpoint that answers slowly', () => {
-  it('has no more in flight than its share of the cap: the other deliveries are held, and released when there is room', async () => {
+  it('deliveries beyond the share of a slow endpoint are held, and released when there is room', async () => {
     world.fleet.size = 16;
     // Each of the five other lanes keeps one slot of the sixteen that this worker has.
     const share = inFlightPerEndpointMax / 16 - 5;
@@ -182,7 +182,7 @@ describe('an endpoint that answers slowly', () => {
     await sendMany(projectId, endpointId, count);
     await waitFor('the rest to be held', async () => (await heldFor('breaker')) === count - share);
     expect(endpoint.requests).toHaveLength(share);
-    // The retries' own share: one at each of sixteen workers.
+    // The slots that only retries may take: one at each of sixteen workers.
     expect(await world.releaseHeld()).toBe(16);
     // A slow answer is no failure.
     expect(await breakerOf(endpointId)).toBeUndefined();
@@ -199,7 +199,7 @@ describe('an endpoint that answers slowly', () => {
   });
 
   it(
-    'leaves places in its lane: with three of them, the retry of another endpoint is posted',
+    'three slow endpoints leave slots in their lane, and the retry of another endpoint is posted',
     { timeout: 60_000 },
     async () => {
       const { projectId, endpoints } = await world.seed({});

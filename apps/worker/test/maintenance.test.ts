@@ -83,7 +83,7 @@ async function isPayloadThere(id: string): Promise<boolean> {
 }
 
 describe('a worker with PAYLOAD_RETENTION_DAYS', () => {
-  it('deletes older payloads within a minute of its start, and what a delivery waits for after that has ended', async () => {
+  it('payloads past PAYLOAD_RETENTION_DAYS are deleted, those of a waiting delivery once that has ended', async () => {
     const endpoint = await startRecordingEndpoint();
     stops.push(() => endpoint.close());
     const { id: projectId } = await seedProject(world);
@@ -117,8 +117,8 @@ describe('a worker with PAYLOAD_RETENTION_DAYS', () => {
 });
 
 describe('hqrelay_partitions_ahead', () => {
-  it('falls when the partitions of a coming month are missing, and readiness and the log warn', async () => {
-    // The third month from now loses one of its four tables, and the job that makes partitions may not make it again.
+  it('hqrelay_partitions_ahead falls when a coming month lacks a partition, and readiness and log warn', async () => {
+    // The third month from now loses one of its four tables, and the worker may not make that table again.
     const month = new Date();
     month.setUTCMonth(month.getUTCMonth() + 3, 1);
     const suffix = month.toISOString().slice(0, 7).replace('-', '_');

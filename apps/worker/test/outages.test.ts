@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-/** A project that the worker knows, so that it can go on without Postgres. */
+/** A project that the worker has cached, so that it can deliver without Postgres. */
 async function knownProject(retry: string) {
   const { projectId, endpoints } = await world.seed({ retry });
   const { id: endpointId, endpoint } = endpoints[0]!;
@@ -43,7 +43,7 @@ async function withoutPostgres(work: () => Promise<void>): Promise<void> {
 }
 
 describe('while Postgres is stopped', () => {
-  it('webhooks are delivered and retried, and their attempts have their rows when it is back', async () => {
+  it('webhooks are delivered and retried while Postgres is stopped, and their attempts recorded later', async () => {
     const { projectId, endpointId, endpoint } = await knownProject('1s');
     const failing = newId();
     const fine = newId();
@@ -67,7 +67,7 @@ describe('while Postgres is stopped', () => {
     expect(endpoint.requests).toHaveLength(4);
   });
 
-  it('an endpoint that answers 410 is posted to once more, five minutes later, and disabled when Postgres is back', async () => {
+  it('an endpoint that answers 410 while Postgres is stopped is disabled by its 410 five minutes later', async () => {
     const { projectId, endpointId, endpoint } = await knownProject('1s');
     endpoint.answerWith({ statusCode: 410 });
     const id = newId();
@@ -93,7 +93,7 @@ describe('while Postgres is stopped', () => {
 });
 
 describe('while RabbitMQ is down', () => {
-  it('the next attempt waits in the outbox, once, and is made when RabbitMQ is back', async () => {
+  it('the next attempt waits in the outbox while RabbitMQ is down, once, and is made when it is back', async () => {
     const { projectId, endpointId, endpoint } = await knownProject('1s');
     const id = newId();
     endpoint.answerWith(({ headers }) =>
@@ -127,11 +127,11 @@ describe('while RabbitMQ is down', () => {
     );
     const { rows } = await world.sql.query('select from outbox');
     expect(rows).toHaveLength(0);
-    // The first was given out again after the restart: it was recorded, and is not posted again.
+    // The broker redelivers the first attempt after its restart. It is recorded, so it is not posted again.
     expect(endpoint.requests.filter(({ headers }) => headers['x-hqrelay-attempt'] === '1')).toHaveLength(2);
   });
 
-  it('a webhook in flight at the break is delivered, and the worker consumes again', async () => {
+  it('a webhook in flight when RabbitMQ restarts is delivered, and the worker consumes again', async () => {
     const { projectId, endpointId, endpoint } = await knownProject('1s');
     endpoint.answerWith({ delayMs: 500 });
     const ids = Array.from({ length: 20 }, () => newId());

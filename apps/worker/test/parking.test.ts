@@ -23,7 +23,7 @@ describe('a message', () => {
     ['that is empty', Buffer.alloc(0)],
     ['of random bytes', Buffer.from('deadbeefdeadbeef', 'hex')],
     ['of another version', Buffer.concat([Buffer.from([0, 0, 0, 7]), Buffer.from('{"v":9}')])],
-  ])('%s is parked as it is, with the reason', async (_what, content) => {
+  ])('a message %s is parked with its bytes and the reason', async (_what, content) => {
     await world.send(content);
     const letter = await world.waitForDeadLetter(idOfBytes(content));
     expect(letter).toMatchObject({ kind: 'message', reason: expect.stringMatching(/./), project_id: null });
@@ -31,11 +31,11 @@ describe('a message', () => {
   });
 
   it.each([
-    ['id', { id: 'no-uuid' }],
-    ['id that is not one of ours', { id: '7d444840-9dc0-11d1-b245-5ffdce74fad2' }],
-    ['project', { projectId: 'no-uuid' }],
-    ['endpoint', { endpointIds: ['no-uuid'] }],
-  ])('whose %s is none is parked at once', async (_what, changes) => {
+    ['whose id is not a UUID', { id: 'no-uuid' }],
+    ['whose id is not a UUIDv7', { id: '7d444840-9dc0-11d1-b245-5ffdce74fad2' }],
+    ['whose project id is not a UUID', { projectId: 'no-uuid' }],
+    ['whose endpoint id is not a UUID', { endpointIds: ['no-uuid'] }],
+  ])('a message %s is parked at once', async (_what, changes) => {
     const content = world.message(newId(), { endpointIds: [newId()], ...changes });
     await world.send(content);
     const letter = await world.waitForDeadLetter(idOfBytes(content), 5_000);
@@ -43,7 +43,7 @@ describe('a message', () => {
     expect(letter.content?.equals(content)).toBe(true);
   });
 
-  it('for an endpoint that does not exist is a dead letter of its delivery, with that reason', async () => {
+  it('a message for an endpoint that does not exist is a dead letter of its delivery, with that reason', async () => {
     const { projectId } = await world.seed({});
     const unknown = newId();
     const id = newId();
@@ -58,7 +58,7 @@ describe('a message', () => {
     });
   });
 
-  it('for an endpoint that is newer than the cached configuration of the worker is delivered', async () => {
+  it('a message for an endpoint that is newer than the configuration cached by the worker is delivered', async () => {
     const { projectId, endpoints } = await world.seed({});
     const before = newId();
     await world.send(world.message(projectId, { id: before, endpointIds: [endpoints[0]!.id] }));

@@ -15,8 +15,8 @@ afterAll(() => world.close());
 
 const hourMs = 3_600_000;
 
-describe('a message that was published again', () => {
-  it('is posted where its attempt has no row', async () => {
+describe('a duplicate', () => {
+  it('a message marked as a possible duplicate is posted when its attempt has no row', async () => {
     const { id, endpoint, content } = await seedWebhook(world, '1h', { mayBeDuplicate: 'done_if_recorded' });
     await world.send(content);
     await world.waitForAttempts(id, 1);
@@ -24,7 +24,7 @@ describe('a message that was published again', () => {
   });
 
   it.each([200, 500])(
-    'is acknowledged without a follow-up where its attempt is recorded (answer %i)',
+    'a duplicate whose attempt is recorded (answer %i) is acknowledged without a follow-up',
     async (statusCode) => {
       const { id, endpoint, content, projectId, endpointId } = await seedWebhook(world, '1h');
       endpoint.answerWith({ statusCode });
@@ -41,7 +41,7 @@ describe('a message that was published again', () => {
     },
   );
 
-  it('is not posted while the other message is in flight in the same worker, and does not fork the schedule', async () => {
+  it('a duplicate is not posted while the same worker has its attempt in flight, nor forks the schedule', async () => {
     const { id, endpoint, content, projectId, endpointId } = await seedWebhook(world, '1s,1h');
     endpoint.answerWith((_request, count) => ({ statusCode: 500, delayMs: count === 1 ? 800 : 0 }));
     const again = { id, endpointIds: [endpointId], mayBeDuplicate: 'done_if_recorded' as const };
@@ -67,7 +67,7 @@ describe('a message that was published again', () => {
 });
 
 describe('a retry', () => {
-  it('asks for its history although its message is not marked', async () => {
+  it('a retry of a delivered webhook is not posted, although its message is not marked as a duplicate', async () => {
     const { id, endpoint, attempt, content } = await seedWebhook(world, '1h,1h');
     await world.send(content);
     await world.waitForAttempts(id, 1);
@@ -76,8 +76,8 @@ describe('a retry', () => {
   });
 });
 
-describe('a retry that is published again after a crash', () => {
-  it('is not posted by a second worker while the first one posts it', async () => {
+describe('a retry that was published twice', () => {
+  it('a retry that was published twice is not posted by a second worker while the first one posts it', async () => {
     const other = await startAnotherWorker(world);
     try {
       const { id, endpoint, content } = await seedWebhook(world, '1h,1h');

@@ -30,7 +30,7 @@ async function replayed(retry: string, envelope: Partial<Envelope> = {}) {
 }
 
 describe('a replay', () => {
-  it('of a webhook that was delivered is delivered again under its id, its attempts counted from 1', async () => {
+  it('a replay of a delivered webhook is delivered under the same id, its attempts counted from 1', async () => {
     const { id, endpoint, ofReplay, content } = await replayed('1s');
     endpoint.answerWith((_request, count) => ({ statusCode: count === 2 ? 503 : 200 }));
     await world.send(content, 'hqrelay.replays');
@@ -47,7 +47,7 @@ describe('a replay', () => {
     ]);
   });
 
-  it('with two messages is posted once', async () => {
+  it('a redelivered message of a replay is not posted again', async () => {
     const { id, endpoint, content } = await replayed('1s');
     await world.send(content, 'hqrelay.replays');
     await world.waitForAttempts(id, 2);
@@ -55,7 +55,7 @@ describe('a replay', () => {
     expect(endpoint.requests).toHaveLength(2);
   });
 
-  it('that uses up its schedule is a dead letter of its own', async () => {
+  it('a replay that uses up its schedule is a dead letter of its own', async () => {
     const { id, endpoint, ofReplay, content } = await replayed('1s');
     endpoint.answerWith({ statusCode: 500 });
     await world.send(content, 'hqrelay.replays');
@@ -67,7 +67,7 @@ describe('a replay', () => {
     expect(await world.deadLettersOf(id)).toHaveLength(1);
   });
 
-  it('for a paused endpoint is held, and released into its lane', async () => {
+  it('a replay for a paused endpoint is held, and released into its lane', async () => {
     const { id, projectId, endpointId, content, ofReplay } = await replayed('1s');
     await world.changeEndpoint(projectId, endpointId, 'paused = true');
     await world.send(content, 'hqrelay.replays');

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('a delivery that fails', () => {
-  it('is attempted once and again after each delay, never earlier, and is then a dead letter', async () => {
+  it('a delivery that fails is attempted again after each delay, never earlier, then is a dead letter', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s,2s' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith({ statusCode: 500, body: 'out of order' });
@@ -63,7 +63,7 @@ describe('a delivery that fails', () => {
     expect(world.publishedOf(id).filter(({ routingKey }) => routingKey === deadLetterQueue)).toHaveLength(1);
   });
 
-  it('is delivered by the attempt that succeeds, and is not attempted again', async () => {
+  it('a delivery is not attempted again after the attempt that succeeds', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s,1s,1s' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith((_request, count) => (count < 3 ? { instead: 'reset' } : { statusCode: 204 }));
@@ -78,7 +78,7 @@ describe('a delivery that fails', () => {
     expect(await world.deadLettersOf(id)).toEqual([]);
   });
 
-  it('because the endpoint does not answer in time is retried, and its error says how long it waited', async () => {
+  it('a delivery without an answer in time is retried, and the error says how long the attempt waited', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s', timeoutMs: 200 });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith((_request, count) => (count === 1 ? { instead: 'hang' } : {}));
@@ -94,7 +94,7 @@ describe('a delivery that fails', () => {
     expect(first!.next_attempt_at!.getTime() - first!.attempted_at.getTime()).toBeGreaterThanOrEqual(1_199);
   });
 
-  it('with a Retry-After waits that long, and never shorter than its schedule', async () => {
+  it('a Retry-After lengthens the delay before the next attempt, and never shortens it', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s' }, { retry: '2s' });
     const [longer, shorter] = endpoints;
     for (const [each, seconds] of [
@@ -120,7 +120,7 @@ describe('a delivery that fails', () => {
     }
   });
 
-  it('waits on the longest rung of the ladder that fits what remains: one message for a delay that is a rung', async () => {
+  it('a retry waits in the longest delay queue that fits its remaining delay, and in 1s below that', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '30m' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith({ statusCode: 500 });

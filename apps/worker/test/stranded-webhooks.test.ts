@@ -29,7 +29,7 @@ beforeEach(async () => {
   requests = seeded.endpoints[0]!.endpoint.requests;
 });
 
-/** No test finds what another one left: neither messages nor webhooks that were not looked at. */
+/** Removes the messages of a test, and lets the next search begin after its webhooks. */
 afterEach(async () => {
   await world.sql.query('delete from outbox');
   await world.sql.query('update stranded_search set last_id = $1', [newId(world.now())]);
@@ -63,7 +63,7 @@ async function record(log: Partial<Extract<AuditRow, { kind: 'webhook' }>['log']
   return id;
 }
 
-/** The job looks at the queues now, and again a minute later. Returns how many it put back then. */
+/** Runs the job now and again a minute later. Returns how many webhooks the second run put back. */
 async function putBackAfterAMinute(jobs = world.worker.jobs): Promise<number> {
   world.clock.aheadMs += 1;
   await jobs.putBackStranded.run(running);
@@ -71,8 +71,8 @@ async function putBackAfterAMinute(jobs = world.worker.jobs): Promise<number> {
   return jobs.putBackStranded.run(running);
 }
 
-describe('a webhook that is recorded and that no message carries', () => {
-  it('is delivered after a minute, once, although its provider does not retry', async () => {
+describe('a recorded webhook without a message', () => {
+  it('a recorded webhook without a message is delivered once after a minute, without a provider retry', async () => {
     const id = await record();
     expect(await putBackAfterAMinute()).toBe(1);
     await world.worker.jobs.drainOutbox.run(running);
@@ -82,7 +82,7 @@ describe('a webhook that is recorded and that no message carries', () => {
     expect(await putBackAfterAMinute()).toBe(0);
   });
 
-  it('is put back once by two workers', async () => {
+  it('a recorded webhook without a message is put back once by two workers', async () => {
     const another = await startAnotherWorker(world);
     await record();
     world.clock.aheadMs += 1;
@@ -94,10 +94,10 @@ describe('a webhook that is recorded and that no message carries', () => {
     await another.close();
   });
 
-  it('is put back with the others when there are more than one transaction takes', async () => {
+  it('recorded webhooks without a message are put back a hundred at a time, all of them in the end', async () => {
     const ids = await Promise.all(Array.from({ length: 120 }, () => record()));
     expect(await putBackAfterAMinute()).toBe(100);
-    // The next hundred wait until the outbox is empty and the work queues are.
+    // The next hundred wait until the outbox and the work queues are empty.
     expect(await world.worker.jobs.putBackStranded.run(running)).toBe(0);
     await world.worker.jobs.drainOutbox.run(running);
     for (const id of ids.toSorted().slice(0, 100)) await world.waitForAttempts(id, 1);
@@ -105,8 +105,8 @@ describe('a webhook that is recorded and that no message carries', () => {
   });
 });
 
-describe('a webhook is not put back', () => {
-  it('within a minute of its receipt', async () => {
+describe('a webhook that is not put back', () => {
+  it('a webhook is not put back within a minute of its receipt', async () => {
     await record();
     world.clock.aheadMs += 1;
     await world.worker.jobs.putBackStranded.run(running);
@@ -114,7 +114,7 @@ describe('a webhook is not put back', () => {
     expect(await world.worker.jobs.putBackStranded.run(running)).toBe(0);
   });
 
-  it('that has an attempt, is held, is dead, or owes nothing', async () => {
+  it('a webhook that has an attempt, is held, is a dead letter, or owes nothing is not put back', async () => {
     const attempted = await record();
     await world.send(world.message(projectId, { id: attempted, endpointIds: [endpointId] }));
     await world.waitForAttempts(attempted, 1);
@@ -125,7 +125,7 @@ describe('a webhook is not put back', () => {
     expect(await putBackAfterAMinute()).toBe(0);
   });
 
-  it('while its own message, or another delivery’s, is in the outbox', async () => {
+  it('a webhook is not put back while its message is in the outbox', async () => {
     const id = await record();
     const message = world.message(projectId, { id, endpointIds: [endpointId] });
     await insertOutbox(world.postgres.pool, {
@@ -140,7 +140,7 @@ describe('a webhook is not put back', () => {
     expect(await putBackAfterAMinute()).toBe(0);
   });
 
-  it('while spilled audit rows wait: they may be its attempt', async () => {
+  it('a webhook is not put back while spilled audit rows wait, because one may be its attempt', async () => {
     await record();
     await world.publisher.publish({ exchange: '', routingKey: auditQueue, body: Buffer.from('no spill') });
     await waitFor('the row in its queue', async () => (await world.depthOf(auditQueue)) === 1);
@@ -152,7 +152,7 @@ describe('a webhook is not put back', () => {
 });
 
 describe('a backlog', () => {
-  it('of webhooks that wait in a work queue is not put back, however long they wait', async () => {
+  it('webhooks that wait in a work queue are not put back, however long they wait', async () => {
     await world.worker.consuming.stop();
     const ids = await Promise.all(Array.from({ length: 20 }, () => record()));
     for (const id of ids) await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));

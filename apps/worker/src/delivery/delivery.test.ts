@@ -19,8 +19,8 @@ function putBack(endpointIds: string[], changes: Partial<Envelope> = {}): Envelo
 
 const body = Buffer.from('{}');
 
-describe('the mark of a message that was put back once', () => {
-  it('stays on a message that is delayed or held', () => {
+describe('the mark of a message that was put back', () => {
+  it('a message that is delayed or held keeps the mark that it was put back', () => {
     const webhook = putBack([first]);
     const fields = firstDelivery(webhook, first);
     expect(messageOf(deliveryOf({ envelope: webhook, body }, fields, false)).envelope.putBack).toBe(true);
@@ -30,7 +30,7 @@ describe('the mark of a message that was put back once', () => {
     expect(messageOf(deliveryOf({ envelope, body }, retry, false)).envelope.putBack).toBe(true);
   });
 
-  it('is not on the message of the next attempt', () => {
+  it('the message of the next attempt is not marked as put back', () => {
     const webhook = putBack([first]);
     const delivery = deliveryOf({ envelope: webhook, body }, firstDelivery(webhook, first), false);
     const next = { ...delivery, fields: { ...delivery.fields, attemptNum: 2 } };
@@ -43,7 +43,7 @@ describe('the mark of a message that was put back once', () => {
     );
   });
 
-  it('is not on the messages that a webhook is fanned out to', () => {
+  it('the messages that a webhook is fanned out to are not marked as put back', () => {
     const envelope = putBack([first, second]);
     const fields = { ...firstDelivery(envelope, first), deliveryId: deliveryId(envelope.id, first) };
     expect(messageOf(deliveryOf({ envelope, body }, fields, false)).envelope).not.toHaveProperty('putBack');

@@ -4,7 +4,7 @@ import { EndpointGate, type Pass } from './endpoint-gate.ts';
 
 const timeoutMs = 1_000;
 
-/** Breakers that are closed never ask Postgres. */
+/** Needs no Postgres, because a closed breaker never queries it. */
 function createGate(workers = 1) {
   return new EndpointGate({
     postgres: undefined as unknown as Postgres,
@@ -33,7 +33,7 @@ async function enterAtOnce(
 }
 
 describe('the gate of an endpoint', () => {
-  it('keeps a thirty-second of the cap for each lane, and never lets the lanes exceed the cap together', async () => {
+  it('each lane has a thirty-second of the cap to itself, and the lanes together never exceed the cap', async () => {
     const gate = createGate();
     expect(await enterAtOnce(gate, 'live', 'a')).toHaveLength(240);
     expect(await enterAtOnce(gate, 'retries', 'a')).toHaveLength(8);
@@ -41,7 +41,7 @@ describe('the gate of an endpoint', () => {
     gate.stop();
   });
 
-  it('admits a delivery that waits in one lane when a delivery of another lane leaves', async () => {
+  it('a delivery that waits in one lane is admitted when a delivery of another lane leaves', async () => {
     const gate = createGate();
     const retries = await enterAtOnce(gate, 'retries', 'a', 240);
     expect(retries).toHaveLength(240);
@@ -53,7 +53,7 @@ describe('the gate of an endpoint', () => {
     gate.stop();
   });
 
-  it('leaves slots in a lane when three endpoints hang', async () => {
+  it('three endpoints that hang leave slots in their lane', async () => {
     const gate = createGate();
     const taken = [];
     for (const endpointId of ['a', 'b', 'c']) {
@@ -64,7 +64,7 @@ describe('the gate of an endpoint', () => {
     gate.stop();
   });
 
-  it('shares the cap among the workers, and lets one delivery in where there are more workers than slots', async () => {
+  it('workers share the cap of an endpoint, and each admits one delivery where they outnumber the slots', async () => {
     const share = createGate(16);
     expect(await enterAtOnce(share, 'live', 'a')).toHaveLength(14);
     share.stop();

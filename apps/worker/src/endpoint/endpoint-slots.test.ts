@@ -21,7 +21,7 @@ async function takenAtOnce(slots: EndpointSlots, endpointId: string, tries: numb
 }
 
 describe('the slots of an endpoint', () => {
-  it('go to the first that waits when all are taken and one is freed', async () => {
+  it('a freed slot goes to the first delivery that waits when all slots are taken', async () => {
     const slots = createSlots();
     expect(await takenAtOnce(slots, 'a', 4)).toBe(4);
     const fifth = slots.take('a');
@@ -30,7 +30,7 @@ describe('the slots of an endpoint', () => {
     expect(slots.room('a')).toBe(0);
   });
 
-  it('are refused to a delivery that has waited for a second', async () => {
+  it('a delivery that has waited for a slot for a second is refused', async () => {
     const slots = createSlots();
     await takenAtOnce(slots, 'a', 4);
     const early = slots.take('a');
@@ -42,7 +42,7 @@ describe('the slots of an endpoint', () => {
     expect(await late).toBe(true);
   });
 
-  it('are refused at once after a delivery was refused after its wait, until half of them are free', async () => {
+  it('after a delivery was refused, later ones are refused at once until half of the slots are free', async () => {
     const slots = createSlots();
     await takenAtOnce(slots, 'a', 5);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -55,13 +55,13 @@ describe('the slots of an endpoint', () => {
     expect(await slots.take('a')).toBe(true);
   });
 
-  it('are not fewer because another endpoint has deliveries in flight', async () => {
+  it('an endpoint has all its slots while another endpoint has deliveries in flight', async () => {
     const slots = createSlots();
     await takenAtOnce(slots, 'a', 50);
     expect(await takenAtOnce(slots, 'b', 4)).toBe(4);
   });
 
-  it('are half of the free ones at most, so that many endpoints that hang leave some to those that answer', async () => {
+  it('an endpoint gets at most half of the free slots, so that many that hang leave some to the others', async () => {
     const slots = createSlots({ perEndpoint: 100, total: 400 });
     const taken: number[] = [];
     for (const endpointId of ['a', 'b', 'c', 'd', 'e', 'f'])
@@ -70,7 +70,7 @@ describe('the slots of an endpoint', () => {
     expect(await takenAtOnce(slots, 'answers', 4)).toBe(4);
   });
 
-  it('are waited for longer than a second while the endpoint works through its line', async () => {
+  it('a delivery waits longer than a second for a slot while its endpoint works through the line', async () => {
     const slots = createSlots({ perEndpoint: 100, total: 1_000 });
     const outcomes: boolean[] = [];
     for (let count = 0; count < 500; count += 1) {
@@ -84,7 +84,7 @@ describe('the slots of an endpoint', () => {
     expect(outcomes).toEqual(Array.from({ length: 500 }, () => true));
   });
 
-  it('are refused to the end of a line that moves too slowly, and kept for its beginning', async () => {
+  it('the last deliveries of a line that moves too slowly are refused, and the first ones get slots', async () => {
     const slots = createSlots({ perEndpoint: 100, total: 1_000 });
     const outcomes: boolean[] = [];
     for (let count = 0; count < 500; count += 1) {
@@ -100,7 +100,7 @@ describe('the slots of an endpoint', () => {
     expect(outcomes.slice(0, 500 - refused).every(Boolean)).toBe(true);
   });
 
-  it('are refused to every waiting delivery when the worker stops', async () => {
+  it('every delivery that waits for a slot is refused when the worker stops', async () => {
     const slots = createSlots();
     await takenAtOnce(slots, 'a', 4);
     const waiting = slots.take('a');
@@ -109,7 +109,7 @@ describe('the slots of an endpoint', () => {
     expect(await slots.take('a')).toBe(false);
   });
 
-  it('are counted right when a delivery waited before all others left', async () => {
+  it('a delivery that waited and got its slot is not counted again when its timer fires', async () => {
     const slots = createSlots({ perEndpoint: 4, total: 8 });
     await takenAtOnce(slots, 'a', 4);
     const waited = slots.take('a');
@@ -125,7 +125,7 @@ describe('the slots of an endpoint', () => {
     expect(slots.room('a')).toBe(4);
   });
 
-  it('are all free again when all deliveries have left', async () => {
+  it('all slots are free again when all deliveries have left', async () => {
     const slots = createSlots({ perEndpoint: 50, total: 100 });
     for (let rounds = 0; rounds < 3; rounds += 1) {
       const taken = await takenAtOnce(slots, 'a', 50);

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** How many of the turns asked for have come. */
+/** Asks for turns, and counts those that are given and those that are refused. */
 function ask(liveFirst: LiveFirst, count: number): { come: number; refused: number } {
   const turns = { come: 0, refused: 0 };
   for (let asked = 0; asked < count; asked += 1) {
@@ -21,7 +21,7 @@ function ask(liveFirst: LiveFirst, count: number): { come: number; refused: numb
   return turns;
 }
 
-/** A second of new webhooks, 40 of them, that took so long to be worked on. */
+/** Dispatches 40 new webhooks within a second, each `delayMs` after its receipt. */
 async function liveSecond(liveFirst: LiveFirst, delayMs: number): Promise<void> {
   for (let each = 0; each < 40; each += 1) {
     liveFirst.live(Date.now() - delayMs);
@@ -36,7 +36,7 @@ describe('a retry', () => {
     expect(turns.come).toBe(10_000);
   });
 
-  it('beside new webhooks retries get their turns a few at a time, never in a burst', async () => {
+  it('retries beside new webhooks get their turns a few at a time, never in a burst', async () => {
     const liveFirst = new LiveFirst(Date.now);
     await liveSecond(liveFirst, 4);
     const turns = ask(liveFirst, 10_000);

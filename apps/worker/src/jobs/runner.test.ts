@@ -11,7 +11,7 @@ function runnerOf(job: Job) {
 }
 
 describe('the job runner', () => {
-  it('aborts a long run when it stops, and waits for the end of that run', async () => {
+  it('the job runner aborts a long run when it stops, and waits for the end of that run', async () => {
     const ended: string[] = [];
     const runner = runnerOf({
       everyMs: 1,
@@ -25,7 +25,7 @@ describe('the job runner', () => {
     expect(ended).toEqual(['long']);
   });
 
-  it('runs a job again after a failure, and logs the failure', async () => {
+  it('the job runner runs a job again after a failure, and logs the failure', async () => {
     let runs = 0;
     const runner = runnerOf({
       everyMs: 1,
@@ -40,18 +40,18 @@ describe('the job runner', () => {
     expect(runner.logs[0]).toMatchObject([{ job: 'job', err: new Error('refused') }, 'job.failed']);
   });
 
-  it('starts no run after it was stopped', async () => {
+  it('the job runner starts no run after it was stopped', async () => {
     let runs = 0;
     const runner = runnerOf({ everyMs: 0, run: async () => void (runs += 1) });
     runner.start();
     await runner.stop();
     const before = runs;
-    // A timer that is due after the one of the next run.
+    // This timer is due after the timer of the next run.
     await new Promise((resolve) => setTimeout(resolve, 5));
     expect(runs).toBe(before);
   });
 
-  it('derives the next delay from the last run, and logs a run that did something', async () => {
+  it('the job runner derives the next delay from the last run, and logs a run that did something', async () => {
     const seen: JobRun[] = [];
     const runner = runnerOf({
       everyMs: (last) => (seen.push(last), 1),

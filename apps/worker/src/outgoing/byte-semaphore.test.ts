@@ -18,7 +18,7 @@ function work(semaphore: ByteSemaphore) {
   return { add, endAll, order, bytes: () => running.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
-it('admits work that fits at once, and the rest in the order it came', async () => {
+it('a byte semaphore admits work that fits at once, and the rest in the order of arrival', async () => {
   const { add, endAll, order, bytes } = work(new ByteSemaphore(10));
   for (const [name, size] of [
     ['a', 4],
@@ -37,7 +37,7 @@ it('admits work that fits at once, and the rest in the order it came', async () 
   expect(bytes()).toBe(7);
 });
 
-it('admits work over the bound alone', async () => {
+it('a byte semaphore admits work over its bound alone', async () => {
   const { add, endAll, order } = work(new ByteSemaphore(10));
   void add('small', 1);
   void add('huge', 100);
@@ -49,7 +49,7 @@ it('admits work over the bound alone', async () => {
   expect(order).toEqual(['small', 'huge', 'next']);
 });
 
-it('admits the next work after a failure, and passes the failure on', async () => {
+it('a byte semaphore admits the next work after a failure, and passes the failure on', async () => {
   const semaphore = new ByteSemaphore(1);
   const failing = semaphore.run(1, () => Promise.reject(new Error('broken')));
   const next = semaphore.run(1, async () => 'done');

@@ -27,13 +27,13 @@ const parked = (kind: Parked['kind'], content: Buffer) =>
 const ids = { projectId, webhookLogId: id };
 
 describe('a parked message', () => {
-  it('is a dead letter of its delivery, without the bytes that are in the payload of its webhook', () => {
+  it('a parked message is a dead letter of its delivery, without the bytes that its webhook has stored', () => {
     const fate = fateOf(parked('delivery', messageWith({ delivery: delivery('retry', 6) })));
     const letter = { id: deliveryId(id, first), kind: 'delivery', reason: 'the reason', ...ids };
     expect(fate).toEqual({ kind: 'stored', letters: [{ ...letter, endpointId: first, content: null }] });
   });
 
-  it('that was not fanned out is a dead letter of each delivery that it owes', () => {
+  it('a parked message that was not fanned out is a dead letter of each delivery that it owes', () => {
     const fate = fateOf(parked('message', messageWith()));
     expect(fate).toMatchObject({
       letters: [
@@ -43,16 +43,16 @@ describe('a parked message', () => {
     });
   });
 
-  it('that cannot be read keeps its bytes, under an id derived from them', () => {
+  it('a parked message that cannot be read keeps its bytes, under an id derived from them', () => {
     const bytes = Buffer.from('poison');
     const letter = { kind: 'message', reason: 'the reason', id: idOfBytes(bytes), content: bytes };
     expect(fateOf(parked('message', bytes))).toMatchObject({ letters: [{ ...letter, webhookLogId: null }] });
   });
 
   it.each([
-    ['names what it is about', projectId, projectId],
-    ['leaves out an id that is none, for which Postgres may have refused it', 'no-uuid', null],
-  ])('as a row of the audit %s', (_what, given, expected) => {
+    ['names its project, webhook and endpoint', projectId, projectId],
+    ['leaves out an id that is not a UUID, for which Postgres may have refused it', 'no-uuid', null],
+  ])('the dead letter of a parked audit row %s', (_what, given, expected) => {
     const attempt = { deliveryId: newId(), webhookLogId: id, projectId: given, endpointId: first };
     const spill = encodeSpill([{ kind: 'attempt', attempt: { id: newId(), ...attempt } as never }]);
     const letter = { kind: 'audit_row', projectId: expected, webhookLogId: id, endpointId: first };
@@ -66,7 +66,7 @@ describe('a message that the broker moved at its delivery limit', () => {
     ['a first attempt', delivery('live'), 'hqrelay.webhooks'],
     ['a retry', delivery('retry', 2), 'hqrelay.retries'],
     ['a replay', delivery('replay'), 'hqrelay.replays'],
-  ])('is put back to where it was worked on, marked as it must be: %s', (_what, given, queue) => {
+  ])('%s at its delivery limit is put back into its work queue and marked', (_what, given, queue) => {
     const content = messageWith({ mayBeDuplicate: 'done_if_recorded', ...(given && { delivery: given }) });
     const fate = fateOf(content);
     const decoded = decodeMessage(content);
@@ -80,7 +80,7 @@ describe('a message that the broker moved at its delivery limit', () => {
     expect(fate.message.body.equals(body)).toBe(true);
   });
 
-  it('that was put back before is a dead letter of every delivery that it owes', () => {
+  it('a message at its delivery limit that was put back before is a dead letter of each of its deliveries', () => {
     const fate = fateOf(messageWith({ putBack: true }));
     const reason = expect.stringContaining('twice');
     expect(fate).toMatchObject({
@@ -91,13 +91,13 @@ describe('a message that the broker moved at its delivery limit', () => {
     });
   });
 
-  it('that cannot be read has the reason', () => {
+  it('a message at its delivery limit that cannot be read is a dead letter with the reason', () => {
     const bytes = Buffer.from('deadbeef');
     const letter = { kind: 'message', reason: 'shorter than its envelope', content: bytes };
     expect(fateOf(bytes)).toMatchObject({ letters: [letter] });
   });
 
-  it('that owes nothing keeps its bytes', () => {
+  it('a message at its delivery limit that owes nothing is a dead letter with its bytes', () => {
     const content = messageWith({ endpointIds: [], putBack: true });
     expect(fateOf(content)).toMatchObject({ letters: [{ kind: 'message', webhookLogId: id, content }] });
   });
