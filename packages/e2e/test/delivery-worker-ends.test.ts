@@ -78,7 +78,7 @@ async function startAnotherWorker(): Promise<void> {
 }
 
 describe('a worker that is killed', () => {
-  it('after the request and before the record leaves the delivery to the next, which makes the same attempt', async () => {
+  it('an attempt whose worker is killed before it is recorded is made again by the next worker', async () => {
     endpoint.answerWith((_request, count) => (count === 1 ? { instead: 'hang' } : {}));
     const ids = await receive(1);
     await endpoint.waitForRequests(1);
@@ -93,7 +93,7 @@ describe('a worker that is killed', () => {
     expect(await attemptsOf(ids)).toMatchObject([{ attempt_num: 1, status: 'delivered' }]);
   });
 
-  it('in the middle of many, several times, loses none, and each attempt is one row', async () => {
+  it('workers that are killed amid many deliveries lose none, and each attempt is one row', async () => {
     endpoint.answerWith((_request, count) => ({ statusCode: count % 5 === 0 ? 500 : 200, delayMs: 20 }));
     const ids = await receive(150);
     for (const requests of [20, 60]) {
@@ -116,7 +116,7 @@ describe('a worker that is killed', () => {
 });
 
 describe('a worker that gets SIGTERM', () => {
-  it('finishes what is in flight, records it, and exits with 0', async () => {
+  it('a worker that gets SIGTERM finishes what is in flight, records it, and exits with 0', async () => {
     endpoint.answerWith({ delayMs: 1_500 });
     const ids = await receive(5);
     await endpoint.waitForRequests(5);
@@ -130,7 +130,7 @@ describe('a worker that gets SIGTERM', () => {
     expect(endpoint.requests).toHaveLength(6);
   });
 
-  it('under load leaves the rest to the next one: every webhook arrives, and none twice', async () => {
+  it('a worker that gets SIGTERM under load leaves the rest to the next, and no webhook arrives twice', async () => {
     endpoint.answerWith({ delayMs: 30 });
     const ids = await receive(200);
     await endpoint.waitForRequests(40);

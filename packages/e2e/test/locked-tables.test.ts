@@ -39,8 +39,8 @@ beforeEach(async () => {
   await postWebhook(receiver.url, project, { webhookId: 'before' });
 });
 
-describe('under load, while another session', () => {
-  it('has an open update of the project, every webhook is stored at once and delivered', async () => {
+describe('a lock of another session', () => {
+  it('every webhook is stored at once and delivered while a session has an open update of its project', async () => {
     const spilledBefore = await spilledRows();
     const seen = await sendWhileLocked(`update projects set name = 'x' where id = '${project.id}'`);
     expect(new Set(seen.statusCodes)).toEqual(new Set([202]));
@@ -51,7 +51,7 @@ describe('under load, while another session', () => {
   });
 
   it.each(['webhook_logs', 'webhook_payloads', 'delivery_attempts'])(
-    'holds an ACCESS EXCLUSIVE lock on %s, every webhook is accepted and delivered, and Postgres counts as up',
+    'every webhook is delivered under an ACCESS EXCLUSIVE lock on %s, and Postgres counts as up',
     async (table) => {
       const seen = await sendWhileLocked(`lock table ${table} in access exclusive mode`);
       expect(new Set(seen.statusCodes)).toEqual(new Set([202]));
@@ -66,7 +66,7 @@ type Seen = {
   statusCodes: number[];
   accepted: string[];
   sessionsAboveMax: { name: string; count: number }[];
-  /** What either app said of Postgres meanwhile, each answer once. */
+  /** The distinct states of Postgres that either app reported meanwhile. */
   postgresStates: string[];
 };
 
@@ -134,7 +134,7 @@ async function postgresStateOf(app: AppProcess): Promise<string> {
   return dependencies.postgres.state;
 }
 
-/** By both apps so far. */
+/** Counts the rows that both apps have spilled so far. */
 async function spilledRows(): Promise<number> {
   const byReceiver = receiver.logs
     .filter((line) => line['msg'] === 'audit.spilled')

@@ -29,7 +29,7 @@ describe('a webhook from the provider to the endpoint', () => {
     await world.close();
   });
 
-  it('arrives byte for byte, signed, and has its rows', async () => {
+  it('a webhook arrives at its endpoint byte for byte, signed, and has its rows', async () => {
     const project = await seedProject(world);
     const { signingSecret } = await seedEndpoint(world, project.id, { url: endpoint.url });
     const body = Buffer.from('{"event":"payment.captured",  "amount": 1.00, "note":"\u20b9 caf\u00e9"}\n');

@@ -90,7 +90,7 @@ it('a credential is put back for the endpoint that asked for it, and is stored a
   }
 });
 
-it('an endpoint with its own authority and client certificate gets its deliveries; no other endpoint gets that certificate', async () => {
+it('a delivery uses the authority and the client certificate of its endpoint, and no others', async () => {
   const certificates = createCertificates();
   const authority = certificates.issue('authority.example');
   const served = certificates.issue('localhost', { issuer: authority });

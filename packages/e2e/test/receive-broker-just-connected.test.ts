@@ -36,7 +36,7 @@ async function published(): Promise<number> {
 }
 
 it(
-  'while a broker accepts connections and confirms nothing, one webhook waits for its confirm and the others go through the outbox',
+  'one webhook waits for its confirm while the broker confirms nothing, and the others go through the outbox',
   { timeout: 60_000 },
   async () => {
     const isReady = async () => {

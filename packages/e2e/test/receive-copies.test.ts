@@ -32,9 +32,9 @@ describe('fifty requests at once', () => {
   });
 
   it.each([
-    ['for one webhook, to one receiver', 1],
-    ['for one webhook, to two receivers', 2],
-  ])('%s, are one queued row, forty-nine duplicates and one delivery', async (_name, count) => {
+    ['one receiver', 1],
+    ['two receivers', 2],
+  ])('fifty requests at once to %s are one queued row, 49 duplicates, one delivery', async (_name, count) => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
     const answers = await Promise.all(
@@ -55,7 +55,7 @@ describe('fifty requests at once', () => {
     await expectOneDelivery(project);
   });
 
-  it('with the same body and no id are one webhook', async () => {
+  it('fifty requests at once with the same body and no id are one webhook', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
     const answers = await Promise.all(
@@ -66,7 +66,7 @@ describe('fifty requests at once', () => {
     await expectOneDelivery(project);
   });
 
-  it('with the same body and fifty ids are one webhook in a project with same_body duplicate', async () => {
+  it('fifty ids at once with one body are one webhook in a project with same_body duplicate', async () => {
     const project = await seedProject(world, { sameBody: 'duplicate' });
     await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
     const answers = await Promise.all(
@@ -85,7 +85,7 @@ describe('fifty requests at once', () => {
     await expectOneDelivery(project);
   });
 
-  it('with one id, of which half have another body, are one webhook and conflicts', async () => {
+  it('fifty requests at once with one id, half of them with another body, are one webhook and conflicts', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}` });
     const answers = await Promise.all(
@@ -116,7 +116,7 @@ describe('fifty requests at once', () => {
     });
   }
 
-  /** Once a later webhook has arrived, no message of the earlier ones is on its way. */
+  /** Once a later webhook has arrived, no message of an earlier one is in the queue. */
   async function expectOneDelivery(project: SeededProject) {
     const requestsOf = () => endpoint.requests.filter((request) => request.path.endsWith(project.id));
     await waitFor('a delivery', () => requestsOf().length > 0);

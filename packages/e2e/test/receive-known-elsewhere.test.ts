@@ -39,7 +39,7 @@ beforeEach(async () => {
   project = await seedProject(world);
 });
 
-/** As a receiver does for which Redis is unavailable. */
+/** Claims the id in Postgres, as a receiver does while Redis is unavailable. */
 async function claim(state: 'reserved' | 'seen' | 'retryable', of = body): Promise<string> {
   const id = newId();
   await world.sql.query(
@@ -61,7 +61,7 @@ async function forgetInRedis(): Promise<void> {
 const post = () => postWebhook(receiver.url, project, { webhookId: 'evt_1', body });
 
 describe('an id that Redis does not know and another receiver has reserved in Postgres', () => {
-  it('is answered with the outcome of the other request once that is known', async () => {
+  it('an id that another receiver has reserved in Postgres is answered with the outcome of its request', async () => {
     const id = await claim('reserved');
     const waiting = post();
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -73,14 +73,14 @@ describe('an id that Redis does not know and another receiver has reserved in Po
     expect((await post()).text).toBe(answer.text);
   });
 
-  it('is not answered 202 while the other request is in progress', async () => {
+  it('an id that another receiver has reserved is not answered 202 while its request is in progress', async () => {
     await claim('reserved');
     const answer = await post();
     expect(answer.statusCode).toBe(503);
     expect(answer.body.error?.code).toBe('webhook.undecided');
   });
 
-  it('is taken over under its id when the other request could not make it durable', async () => {
+  it('a webhook whose reservation another receiver has released is taken over under its id', async () => {
     const id = await claim('retryable');
     const answer = await post();
     expect(answer.statusCode).toBe(202);
@@ -88,7 +88,7 @@ describe('an id that Redis does not know and another receiver has reserved in Po
     expect(answer.headers.has('idempotent-replayed')).toBe(false);
   });
 
-  it('is free for another webhook when the other request had other bytes and was not accepted', async () => {
+  it('an id that another receiver has released is free for a webhook with other bytes', async () => {
     const id = await claim('retryable', '{"other":"bytes"}');
     const answer = await post();
     expect(answer.statusCode).toBe(202);
@@ -123,7 +123,7 @@ it('a webhook that is taken over owes the endpoints that it owed at first', asyn
 it('a receiver that started while Postgres was down knows the ids that were reserved without Redis', async () => {
   const { id } = (await post()).body;
   await claim('seen');
-  // A Redis that has known the project from its first day, and does not know this webhook.
+  // Redis has known the project from its first day, and does not know this webhook.
   await forgetInRedis();
   await redis.set(`hqrelay:epoch:{${project.id}}`, '0');
   await postgres.stop();
@@ -140,7 +140,7 @@ it('a receiver that started while Postgres was down knows the ids that were rese
   }
 });
 
-/** As the receiver sees it. */
+/** Waits until the receiver reports the store as up. */
 async function waitForStore(of: AppProcess, name: 'postgres' | 'rabbitmq'): Promise<void> {
   await waitFor(name, async () => {
     const { dependencies } = (await (await fetch(`${of.url}/health/ready`)).json()) as {

@@ -24,7 +24,7 @@ describe('SIGTERM under load', () => {
     await world.close();
   });
 
-  it('resets nothing, exits 0, and every webhook that was answered 202 is delivered', async () => {
+  it('SIGTERM under load resets no connection, exits 0, and every webhook answered 202 is delivered', async () => {
     const start = async (app: 'receiver' | 'worker') => {
       const started = await startApp(app, { env: world.env });
       await started.waitUntilReady();

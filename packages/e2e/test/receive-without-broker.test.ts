@@ -49,61 +49,69 @@ beforeEach(async () => {
   await postInTime('before');
 });
 
-describe('while the broker is down, a webhook is accepted in time through the outbox, and delivered once', () => {
+describe('an outage of the broker', () => {
   it.each([
     ['stopped', () => broker.kill(), () => broker.start(), 'once'],
-    // The broker stores frames that it got while it was frozen, beside the outbox's message.
+    // The broker also stores the frames that it got while it was frozen, so the outbox publishes duplicates.
     ['frozen', async () => broker.freeze(), async () => broker.thaw(), 'at least once'],
-  ] as const)('%s', { timeout: 90_000 }, async (_name, stop, restart, howOften) => {
-    await stop();
-    const ids = await Promise.all(Array.from({ length: 10 }, (_, i) => accept(`at once ${i}`)));
-    for (let i = 0; i < 20; i += 1) ids.push(await accept(`later ${i}`));
-    const again = await postInTime('later 0');
-    expect(again.body.id).toBe(ids[10]);
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect(await countOf('queued')).toBe(31);
-    const { rows } = await world.sql.query<{ message: Buffer }>(
-      'select message from outbox where id = any($1)',
-      [ids],
-    );
-    expect(rows).toHaveLength(30);
-    // Marked as a possible duplicate, so that the worker asks Postgres before it posts.
-    for (const { message } of rows) {
-      expect(decodeMessage(message)).toMatchObject({
-        message: { envelope: { mayBeDuplicate: 'done_if_recorded' } },
-      });
-    }
+  ] as const)(
+    'webhooks are accepted in time through the outbox while the broker is %s, and delivered later',
+    { timeout: 90_000 },
+    async (_name, stop, restart, howOften) => {
+      await stop();
+      const ids = await Promise.all(Array.from({ length: 10 }, (_, i) => accept(`at once ${i}`)));
+      for (let i = 0; i < 20; i += 1) ids.push(await accept(`later ${i}`));
+      const again = await postInTime('later 0');
+      expect(again.body.id).toBe(ids[10]);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(await countOf('queued')).toBe(31);
+      const { rows } = await world.sql.query<{ message: Buffer }>(
+        'select message from outbox where id = any($1)',
+        [ids],
+      );
+      expect(rows).toHaveLength(30);
+      // Marked as a possible duplicate, so that the worker asks Postgres before it posts.
+      for (const { message } of rows) {
+        expect(decodeMessage(message)).toMatchObject({
+          message: { envelope: { mayBeDuplicate: 'done_if_recorded' } },
+        });
+      }
 
-    await restart();
-    await expectEachDelivered(31, howOften);
-    expect((await world.sql.query('select from outbox')).rows).toEqual([]);
-    await waitFor('a webhook to go directly to the broker again', async () => {
-      const before = await confirms();
-      await accept(`direct ${before} ${performance.now()}`);
-      return (await confirms()) > before;
-    });
-  });
+      await restart();
+      await expectEachDelivered(31, howOften);
+      expect((await world.sql.query('select from outbox')).rows).toEqual([]);
+      await waitFor('a webhook to go directly to the broker again', async () => {
+        const before = await confirms();
+        await accept(`direct ${before} ${performance.now()}`);
+        return (await confirms()) > before;
+      });
+    },
+  );
 });
 
-describe('while Postgres is down, a webhook is accepted in time, delivered, and has all its rows later', () => {
+describe('an outage of Postgres', () => {
   it.each([
     ['stopped', () => postgres.stop(), () => postgres.start()],
     ['frozen', async () => postgres.freeze(), async () => postgres.thaw()],
-  ])('%s', { timeout: 90_000 }, async (_name, stop, restart) => {
-    await stop();
-    const ids = await Promise.all(Array.from({ length: 10 }, (_, i) => accept(`at once ${i}`)));
-    for (let i = 0; i < 10; i += 1) ids.push(await accept(`later ${i}`));
-    expect((await postInTime('later 0')).headers.get('idempotent-replayed')).toBe('true');
-    await waitFor('deliveries', () => ids.every((id) => requestsOf(project).includes(id)));
-    await restart();
-    await expectEachDelivered(21, 'once');
-    await waitFor('the duplicate’s row', async () => (await countOf('duplicate')) === 1);
-  });
+  ])(
+    'webhooks are accepted in time and delivered while Postgres is %s, and have all their rows later',
+    { timeout: 90_000 },
+    async (_name, stop, restart) => {
+      await stop();
+      const ids = await Promise.all(Array.from({ length: 10 }, (_, i) => accept(`at once ${i}`)));
+      for (let i = 0; i < 10; i += 1) ids.push(await accept(`later ${i}`));
+      expect((await postInTime('later 0')).headers.get('idempotent-replayed')).toBe('true');
+      await waitFor('deliveries', () => ids.every((id) => requestsOf(project).includes(id)));
+      await restart();
+      await expectEachDelivered(21, 'once');
+      await waitFor('the duplicate’s row', async () => (await countOf('duplicate')) === 1);
+    },
+  );
 });
 
-describe('while RabbitMQ and Postgres are down', () => {
+describe('an outage of RabbitMQ and Postgres', () => {
   it(
-    'a webhook is refused with 503 in time, and its retry is accepted under the same id',
+    'a webhook that neither RabbitMQ nor Postgres takes is answered 503 in time, and its retry keeps its id',
     { timeout: 90_000 },
     async () => {
       await Promise.all([broker.kill(), postgres.stop()]);

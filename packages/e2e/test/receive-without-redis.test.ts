@@ -67,7 +67,7 @@ describe('while Redis is', () => {
       await stop();
     });
 
-    it('webhooks are accepted in time, and the rate limit is open', async () => {
+    it('without Redis, webhooks are accepted in time and the rate limit is open', async () => {
       for (const webhookId of ['a', 'b', 'c', 'd', 'e']) first.set(webhookId, await post(webhookId));
       expect([...first.values()].map((answer) => answer.statusCode)).toEqual(Array(6).fill(202));
       expect([...first.values()].some((answer) => answer.headers.has('idempotent-replayed'))).toBe(false);
@@ -75,7 +75,7 @@ describe('while Redis is', () => {
       await waitForRedis('down');
     });
 
-    it('duplicates and conflicts are recognised', async () => {
+    it('without Redis, duplicates and conflicts are recognised', async () => {
       for (const [webhookId, answer] of first) {
         const again = await post(webhookId);
         expect(again.text).toBe(answer.text);
@@ -84,7 +84,7 @@ describe('while Redis is', () => {
       expect((await post('a', '{"another":"body"}')).statusCode).toBe(409);
     });
 
-    it('a captured request of a project with signed timestamps is a duplicate under another id', async () => {
+    it('without Redis, a captured request with a signed timestamp is a duplicate under another id', async () => {
       const signed = await seedProject(world, { requireTimestamp: true });
       const body = Buffer.from('{"event":"payment.captured"}');
       const send = (webhookId: string, headers: Record<string, string>) =>
@@ -95,7 +95,7 @@ describe('while Redis is', () => {
       expect(answers[1]?.headers.get('idempotent-replayed')).toBe('true');
     });
 
-    it('the same body under another id is a duplicate in a project with same_body duplicate, also fifty at once', async () => {
+    it('without Redis, a body under other ids is one webhook in a project with same_body duplicate', async () => {
       const send = (index: number, body: string) =>
         postWebhook(receiver.url, bySameBody, { webhookId: `evt_${index}`, body });
       const again = await send(0, '{"n":1}');
@@ -107,14 +107,14 @@ describe('while Redis is', () => {
       expect(answers.filter((answer) => !answer.headers.has('idempotent-replayed'))).toHaveLength(1);
     });
 
-    it('fifty duplicates at once are one webhook', async () => {
+    it('without Redis, fifty requests at once with one id are one webhook', async () => {
       const answers = await Promise.all(Array.from({ length: 50 }, () => post('duplicates')));
       expect(new Set(answers.map((answer) => `${answer.statusCode} ${answer.text}`)).size).toBe(1);
       expect(answers[0]?.statusCode).toBe(202);
       first.set('duplicates', answers[0] as ProviderAnswer);
     });
 
-    it('and when it is back, all of this is known, and the rate limit closes again', async () => {
+    it('a Redis that is back knows what was accepted without it, and the rate limit closes again', async () => {
       await restart();
       await waitForRedis('up');
       // A command that timed out may have run late, and reserved the id for ten seconds.
@@ -130,7 +130,7 @@ describe('while Redis is', () => {
       await waitFor('the rate limit to close', async () => (await postToLimited()).at(-1) === 429);
     });
 
-    it('each accepted webhook was delivered once', async () => {
+    it('each webhook that was accepted before, during and after an outage of Redis is delivered once', async () => {
       const accepted = [...first.values()].map((answer) => answer.body.id);
       const { rows } = await world.sql.query<{ id: string }>(
         "select id from webhook_logs where project_id = $1 and status = 'queued'",
@@ -162,7 +162,7 @@ describe('while Redis is', () => {
     }
   });
 
-  it('a Redis that starts empty: Postgres recognises every later duplicate of an earlier webhook', async () => {
+  it('Postgres recognises every duplicate of a webhook that a Redis that started empty does not know', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
     const before = await postWebhook(receiver.url, project, { webhookId: 'evt_1' });
@@ -178,7 +178,7 @@ describe('while Redis is', () => {
     }
   });
 
-  it('a Redis that is back is distrusted at first, because another receiver may not have written its webhooks to it yet', async () => {
+  it('a Redis that is back is not trusted for ids that another receiver may not have written to it yet', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
     const first = await postWebhook(receiver.url, project, { webhookId: 'evt_1' });
@@ -195,7 +195,7 @@ describe('while Redis is', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('a Redis that stops while a duplicate waits for the first request: the webhook keeps the id of the first request', async () => {
+  it('a webhook keeps the id of its first request when Redis stops while a duplicate waits for it', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
     const body = '{"event":"payment.captured"}';
@@ -215,7 +215,7 @@ describe('while Redis is', () => {
     expect(answer.body.id).toBe(id);
   });
 
-  it('without Redis, a reservation that a failed request released does not hide a webhook that was accepted before', async () => {
+  it('without Redis, a released reservation does not hide a webhook that was accepted before', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
     const body = '{"event":"payment.captured"}';
@@ -235,7 +235,7 @@ describe('while Redis is', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  /** By the receiver's readiness. */
+  /** Waits for the state that the receiver's readiness reports. */
   async function waitForRedis(state: string): Promise<void> {
     await waitFor(`Redis to be ${state}`, async () => {
       const response = await fetch(`${receiver.url}/health/ready`);

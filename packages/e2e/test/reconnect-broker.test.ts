@@ -35,7 +35,7 @@ class RecordingUser implements ChannelUser {
 /** Makes the broker close the channel. */
 function breakChannel(channel: Channel | undefined): void {
   channel?.checkQueue('there is no such queue').catch(() => {
-    // The check fails: that is what closes the channel.
+    // The failure of the check closes the channel.
   });
 }
 

@@ -17,7 +17,7 @@ const orders: ServiceName[][] = [
   ['rabbitmq', 'redis', 'postgres'],
 ];
 
-describe('apps that start before their stores are ready soon after the last store, in the order', () => {
+describe('apps that start before their stores', () => {
   let world: World;
   let endpoint: RecordingEndpoint;
   let project: SeededProject;
@@ -42,7 +42,7 @@ describe('apps that start before their stores are ready soon after the last stor
     await world?.close();
   });
 
-  it.each(orders)('%s, %s, %s', { timeout: 90_000 }, async (...order) => {
+  it.each(orders)('apps are ready once %s, %s, %s have started', { timeout: 90_000 }, async (...order) => {
     const servers = order.map((name) => world.servers[name] as RunningServer);
     await endAll(servers);
     apps = await Promise.all([
@@ -70,7 +70,7 @@ describe('apps that start before their stores are ready soon after the last stor
     for (const app of apps) expect(statesLogged(app)).toEqual(expect.arrayContaining(['down', 'up']));
   });
 
-  it('of none: SIGTERM ends them with exit code 0 without any store', async () => {
+  it('apps that have found none of their stores exit with 0 on SIGTERM', async () => {
     await endAll(Object.values(world.servers));
     apps = await Promise.all([
       startApp('receiver', { env: world.env }),
@@ -80,7 +80,7 @@ describe('apps that start before their stores are ready soon after the last stor
     expect(await Promise.all(apps.map((app) => app.end('SIGTERM')))).toEqual([0, 0]);
   });
 
-  /** Postgres in good order, because it does not sync here; the others at once. */
+  /** Stops Postgres cleanly, because it does not sync its writes here, and kills the others. */
   async function endAll(servers: RunningServer[]): Promise<void> {
     await Promise.all(
       servers.map((server) => (server === world.servers.postgres ? server.stop() : server.kill())),

@@ -7,7 +7,7 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
-describe('both apps, while their stores restart,', () => {
+describe('a restart of the stores', () => {
   let world: World;
   let receiver: AppProcess;
   let worker: AppProcess;
@@ -39,7 +39,7 @@ describe('both apps, while their stores restart,', () => {
     ['RabbitMQ', ['rabbitmq']],
     ['all three at once', ['postgres', 'redis', 'rabbitmq']],
   ] as const)(
-    'deliver again after a restart of %s without being restarted themselves',
+    'webhooks are delivered again after a restart of %s without a restart of the apps',
     async (name, services) => {
       const servers = services.map((service) => world.servers[service] as RunningServer);
       const load = startLoad(receiver, project, name);
@@ -63,7 +63,7 @@ describe('both apps, while their stores restart,', () => {
     },
   );
 
-  it('consume again from a queue that an operator deleted', async () => {
+  it('webhooks are delivered again after an operator deleted the work queue', async () => {
     const { origin, username, password } = new URL(world.rabbitmqManagementUrl);
     const response = await fetch(`${origin}/api/queues/%2F/hqrelay.webhooks`, {
       method: 'DELETE',
@@ -73,7 +73,7 @@ describe('both apps, while their stores restart,', () => {
     await expectDelivered('after the queue was deleted');
   });
 
-  it('have recorded every accepted webhook once, with no delivery waiting', async () => {
+  it('every accepted webhook is recorded once, and no delivery waits, after the stores have restarted', async () => {
     const { rows } = await waitFor('the books to balance', async () => {
       const books = await world.sql.query<{ state: string; count: number }>(
         'select state, count(*)::int as count from delivery_status group by state',
@@ -84,7 +84,7 @@ describe('both apps, while their stores restart,', () => {
     expect(rows).toEqual([{ state: 'delivered', count: delivered.size }]);
   });
 
-  it('end with exit code 0', async () => {
+  it('both apps exit with 0 after their stores have restarted', async () => {
     expect(await Promise.all([receiver.end(), worker.end()])).toEqual([0, 0]);
   });
 

@@ -8,7 +8,7 @@ import { createWorld, type World } from '@hqrelay/testing/world';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
-describe('under load, a Redis with three sentinels', () => {
+describe('a Redis with three sentinels', () => {
   let world: World;
   let group: RedisSentinels;
   let apps: AppProcess[] = [];
@@ -44,7 +44,7 @@ describe('under load, a Redis with three sentinels', () => {
     ['is killed', (primary: RedisSentinels['servers'][0]) => primary.kill()],
     ['freezes', async (primary: RedisSentinels['servers'][0]) => primary.freeze()],
   ])(
-    'whose primary %s costs no webhook, no 5xx and no second id',
+    'a Redis behind sentinels whose primary %s under load costs no webhook, no 5xx and no second id',
     async (how, end) => {
       const primaryPort = await group.primaryPort();
       const primary = group.servers.find((server) => server.port === primaryPort);
@@ -89,8 +89,8 @@ describe('under load, a Redis with three sentinels', () => {
 });
 
 /**
- * Posts webhooks, four at a time, each to one receiver and its duplicate to the other. `ids` has every id that a webhook
- * was accepted under.
+ * Posts webhooks, four at a time, each to one receiver and its duplicate to the other. `ids` has every id under which a
+ * webhook was accepted.
  */
 function startLoad(receivers: readonly AppProcess[], project: SeededProject, name: string) {
   const ids = new Map<string, Set<string>>();

@@ -40,7 +40,7 @@ describe('a receiver whose Redis answers with errors', () => {
       ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
       ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
     ],
-  ])('%s accepts every webhook once, says that Redis is down, and recovers', async (why, bad, good) => {
+  ])('a receiver whose Redis fails %s accepts every webhook once, and recovers', async (why, bad, good) => {
     const project = await seedProject(world);
     const first = await postAll(project, why);
     await call(bad);
@@ -57,7 +57,7 @@ describe('a receiver whose Redis answers with errors', () => {
     expect(await postAll(project, why)).toEqual(first);
   });
 
-  it('to one project alone accepts its webhooks, reports the error once, and serves the others', async () => {
+  it('a receiver whose Redis fails for one project accepts its webhooks and reports the error once', async () => {
     const [poisoned, other] = await Promise.all([
       seedProject(world, { rateLimitPerMinute: 1_000 }),
       seedProject(world),

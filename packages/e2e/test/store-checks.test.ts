@@ -19,7 +19,7 @@ describe.each(['receiver', 'worker'] as const)('the %s at its start', (app) => {
 
   afterAll(() => world.close());
 
-  it('has no warning when its clock is that of Postgres', async () => {
+  it('an app whose clock is that of Postgres has no warning', async () => {
     const started = await startApp(app, { env: world.env });
     try {
       await started.waitUntilReady();
@@ -29,7 +29,7 @@ describe.each(['receiver', 'worker'] as const)('the %s at its start', (app) => {
     }
   });
 
-  it('warns in its log and in readiness when its clock is two hours behind that of Postgres', async () => {
+  it('an app whose clock is two hours behind that of Postgres warns in its log and in readiness', async () => {
     const late = `const now = Date.now; Date.now = () => now() - 7_200_000;`;
     const env = {
       ...world.env,
@@ -54,7 +54,7 @@ describe.each(['receiver', 'worker'] as const)('the %s at its start', (app) => {
     }
   });
 
-  it('exits with 1 and a sentence when Redis is a node of a cluster', async () => {
+  it('an app whose Redis is a node of a cluster exits with 1 and a sentence', async () => {
     const node = await startClusterNode();
     try {
       const started = await startApp(app, { env: { ...world.env, REDIS_URL: node.url } });

@@ -24,7 +24,7 @@ function jugs(forbiddenLitres: number): Model<Jugs> {
 }
 
 describe('explore', () => {
-  it('returns the shortest path to a state that breaks an invariant', () => {
+  it('explore returns the shortest path to a state that breaks an invariant', () => {
     const exploration = explore(jugs(4));
     expect(describeExploration(exploration)).toBe(
       [
@@ -39,11 +39,11 @@ describe('explore', () => {
     );
   });
 
-  it('visits every reachable state once when no invariant is broken', () => {
+  it('explore visits every reachable state once when no invariant is broken', () => {
     expect(explore(jugs(6))).toEqual({ kind: 'holds', states: 16 });
   });
 
-  it('finds the nearest state from which the goal cannot be reached', () => {
+  it('explore finds the nearest state from which the goal cannot be reached', () => {
     const walk: Model<string> = {
       initial: 'start',
       steps: function* (state) {
@@ -65,7 +65,7 @@ describe('explore', () => {
     });
   });
 
-  it('refuses a model with more states than it may visit', () => {
+  it('explore refuses a model with more states than it may visit', () => {
     const counting: Model<number> = {
       initial: 0,
       steps: (count) => [{ label: 'add one', state: count + 1 }],

@@ -9,7 +9,7 @@ afterEach(() => endpoint.close());
 
 const post = (init: RequestInit = {}) => fetch(endpoint.url, { method: 'POST', ...init });
 
-test('records method, path, headers and the exact bytes', async () => {
+test('a recording endpoint records method, path, headers and the exact bytes', async () => {
   const body = Buffer.from([0, 255, 13, 10, 128]);
   await post({ body, headers: { 'X-Name': 'Value' } });
   const [request] = await endpoint.waitForRequests(1);
@@ -17,14 +17,14 @@ test('records method, path, headers and the exact bytes', async () => {
   expect(request?.body.equals(body)).toBe(true);
 });
 
-test('answers each request as the test decides', async () => {
+test('a recording endpoint answers each request as the test decides', async () => {
   endpoint.answerWith((_, count) => (count < 3 ? { statusCode: 503, headers: { 'retry-after': '1' } } : {}));
   const answers = [await post(), await post(), await post()];
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 200]);
   expect(answers[0]?.headers.get('retry-after')).toBe('1');
 });
 
-test('records a request that it leaves unanswered or resets', async () => {
+test('a recording endpoint records a request that it leaves unanswered or resets', async () => {
   endpoint.answerWith({ instead: 'hang' });
   await expect(post({ signal: AbortSignal.timeout(100) })).rejects.toMatchObject({ name: 'TimeoutError' });
   endpoint.answerWith({ instead: 'reset' });
@@ -32,7 +32,7 @@ test('records a request that it leaves unanswered or resets', async () => {
   expect(endpoint.requests).toHaveLength(2);
 });
 
-test('is away while it is shut, and back on the same port', async () => {
+test('a recording endpoint refuses connections while it is shut, and is back on the same port', async () => {
   await post();
   await endpoint.shut();
   await expect(post()).rejects.toThrow();

@@ -6,7 +6,7 @@ import { expect, inject, test } from 'vitest';
 
 const run = inject('run');
 
-test('what one world holds, the next does not see', async () => {
+test('a world does not see the tables and queues of another', async () => {
   const [one, other] = await Promise.all([createWorld(run), createWorld(run)]);
   try {
     await one.sql.query('create table only_here ()');
@@ -20,7 +20,7 @@ test('what one world holds, the next does not see', async () => {
   }
 });
 
-test('a world is migrated, and its apps are not the owner', async () => {
+test('a world is migrated, and the user of its apps does not own the schema', async () => {
   const world = await createWorld(run);
   const app = new pg.Client({ connectionString: world.databaseUrl });
   try {
@@ -63,7 +63,7 @@ test('a world with a server of its own may freeze and lose it, and leaves nothin
   expect(existsSync(folder)).toBe(true);
 });
 
-/** About a queue of this world's virtual host, or about all of them. */
+/** Creates or reads a queue of the world's virtual host, or reads all of them. */
 function askBroker(world: World, method: 'GET' | 'PUT', queue = '/only-here'): Promise<Response> {
   const { origin, username, password } = new URL(world.rabbitmqManagementUrl);
   return fetch(`${origin}/api/queues${new URL(world.rabbitmqUrl).pathname}${queue}`, {
