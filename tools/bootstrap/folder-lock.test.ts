@@ -48,7 +48,7 @@ test('a lock file that is being written counts as held', () => {
   expect(tryLock(file)).toEqual({ kind: 'held', pid: 0 });
 });
 
-test('work under one lock runs one after the other, and waiting is reported once', async () => {
+test('pieces of work under one lock run one after the other, and waiting is reported once', async () => {
   const events: string[] = [];
   const work = (name: string) =>
     withLock(

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 type Runner = { process: ChildProcess; output: () => string; said: (text: string) => Promise<void> };
 
-/** Runs a program through `runChild` in a process of its own, which ends like it, and says when it sees an interrupt. */
+/** Runs a program through `runChild` in its own process, which ends as the program does and prints each interrupt. */
 function startRunner(program: string): Runner {
   const url = JSON.stringify(new URL('./run-child.mjs', import.meta.url).href);
   const runner = spawn(process.execPath, [

@@ -15,7 +15,7 @@ it('a change of nothing has no fields', () => {
   expect(changedFields({ events: ['x'], at }, { events: ['x'], at: new Date(at) })).toEqual({});
 });
 
-it('a new thing has all its fields after, and none before', () => {
+it('a creation is described by all its fields after, and none before', () => {
   expect(changedFields(null, { id: 'a', url: 'https://a.example/' })).toEqual({
     after: { id: 'a', url: 'https://a.example/' },
   });

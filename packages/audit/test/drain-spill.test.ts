@@ -40,7 +40,7 @@ describe('draining the spill', () => {
     expect(await world.drain()).toBe(0);
   });
 
-  it('the rows of many messages share statements', async () => {
+  it('the rows of many spilled messages share statements', async () => {
     const rows = manyRows(400);
     for (const row of rows) await world.spill(encodeSpill([row]));
     world.observed.statements = 0;
@@ -50,7 +50,7 @@ describe('draining the spill', () => {
     expect(world.observed.statements).toBeLessThanOrEqual(20);
   });
 
-  it('a drain that is stopped ends after its batch and leaves the rest in the queue', async () => {
+  it('a drain of the spill that is stopped ends after its batch and leaves the rest in the queue', async () => {
     const rows = manyRows(401);
     for (const row of rows) await world.spill(encodeSpill([row]));
     const stopping = new AbortController();
@@ -63,7 +63,7 @@ describe('draining the spill', () => {
     expect(await world.drain()).toBe(0);
   });
 
-  it('messages stay in the queue when Postgres becomes unavailable', async () => {
+  it('spilled messages stay in the queue when Postgres becomes unavailable', async () => {
     const rows = [webhook(), webhook()];
     for (const row of rows) await world.spill(encodeSpill([row]));
     await world.servers.postgres!.stop();

@@ -15,7 +15,7 @@ describe.runIf(mayMount)('a Postgres whose disk is full', () => {
 
   afterAll(() => world?.close());
 
-  it('loses no row: rows are spilled, none is parked, and all are stored once there is room', async () => {
+  it('rows that a full disk refuses are spilled, not parked, and all are stored once there is room', async () => {
     const before = webhook();
     expect(await world.recorder.record(before)).toBe('stored');
     const folder = world.folder as string;

@@ -27,7 +27,7 @@ describe('recording rows while another session holds a lock', () => {
     await holder.query('begin');
     await holder.query("update projects set name = 'locked' where id = $1", [id]);
     const seen = { projects: new Map([[id, Date.now()]]), secrets: new Map<string, number>() };
-    // What a receiver writes every few seconds.
+    // A receiver writes this every few seconds.
     const raising = world.postgres.tryWithin(500, (pool) => raiseLastSeen(pool, seen));
     for (let times = 0; times < 20; times += 1) expect(await recordBoth()).toEqual(['stored', 'stored']);
     await raising;

@@ -36,7 +36,7 @@ describe('recording rows', () => {
     expect(world.observed.statements).toBeLessThanOrEqual(5);
   });
 
-  it('background rows share statements too', async () => {
+  it('background rows that are recorded at the same time share statements', async () => {
     const rows = manyRows(400);
     world.observed.statements = 0;
     for (const row of rows) world.recorder.recordLater(row);
@@ -164,7 +164,7 @@ describe('while Postgres is frozen', () => {
     expect(await kept(plain)).toEqual([{ credentials: null }]);
   });
 
-  it('a row beyond the bound of memory is refused at once', async () => {
+  it('a row beyond the bound of memory is refused at once while Postgres is frozen', async () => {
     const large = Buffer.alloc(1 << 20);
     world.servers.postgres!.freeze();
     try {

@@ -63,15 +63,18 @@ async function redisNow(): Promise<number> {
 }
 
 describe('the script reserves a key as the domain does', () => {
-  it.each(reservationCases())('$title', async ({ held, ageMs, request: asked, expected }) => {
-    if (held) await cache.redis.set(key(), formatReservation({ ...held, at: (await redisNow()) - ageMs }));
-    const { state, id, payloadSha256 } = expected.held;
-    expect(await reserve(request(asked))).toMatchObject({
-      held: { state, id, payloadSha256 },
-      isMine: expected.isMine,
-      tookOver: expected.tookOver,
-    });
-  });
+  it.each(reservationCases())(
+    'the script reserves a key as the domain does: $title',
+    async ({ held, ageMs, request: asked, expected }) => {
+      if (held) await cache.redis.set(key(), formatReservation({ ...held, at: (await redisNow()) - ageMs }));
+      const { state, id, payloadSha256 } = expected.held;
+      expect(await reserve(request(asked))).toMatchObject({
+        held: { state, id, payloadSha256 },
+        isMine: expected.isMine,
+        tookOver: expected.tookOver,
+      });
+    },
+  );
 });
 
 describe('a key', () => {
@@ -181,8 +184,8 @@ describe('receivers of this version and of the one before, on one Redis', () => 
   };
 
   it.each([
-    ['the version before reads what this version wrote', thisVersion, versionBefore],
-    ['this version reads what the version before wrote', versionBefore, thisVersion],
+    ['a receiver of the version before reads what this version wrote', thisVersion, versionBefore],
+    ['a receiver of this version reads what the version before wrote', versionBefore, thisVersion],
   ])('%s', async (_title, writer, reader) => {
     const accepted = request({ webhookId: 'accepted' });
     await writer.reserve(accepted);
@@ -242,7 +245,7 @@ it('repeated answers get a row for the first thousand a minute, then for each hu
   await reserve(first);
   await accept(first);
   const answers: Held[] = [];
-  // A few at a time, so that Redis answers each in time on a busy machine too.
+  // 50 at a time, so that Redis answers each in time on a busy machine too.
   for (let batch = 0; batch < 26; batch += 1) {
     answers.push(...(await Promise.all(Array.from({ length: 50 }, () => reserve(request())))));
   }
@@ -252,14 +255,14 @@ it('repeated answers get a row for the first thousand a minute, then for each hu
 describe('the age of what Redis remembers of a project', () => {
   const ageOf = async (webhookId: string) => (await reserve(request({ webhookId }))).memoryAgeMs;
 
-  it('the memory is as old as the project if Redis still knows its creation, and new if Redis has forgotten it', async () => {
+  it('the memory of Redis is as old as a project whose creation it knows, and new once that is forgotten', async () => {
     await rememberFromBirth(cache.redis, projectId);
     expect(await ageOf('evt_1')).toBeGreaterThan(1e12);
     await cache.redis.del(`hqrelay:epoch:{${projectId}}`);
     expect(await ageOf('evt_2')).toBeLessThan(1_000);
   });
 
-  it('the memory starts anew when ids were accepted without Redis, and no late command makes it older', async () => {
+  it('the memory of Redis starts anew after ids were accepted without it; no late command makes it older', async () => {
     await rememberFromBirth(cache.redis, projectId);
     await distrustMemory(cache.redis, projectId);
     await rememberFromBirth(cache.redis, projectId);

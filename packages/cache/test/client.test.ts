@@ -138,7 +138,7 @@ describe('a Redis that answers with errors', () => {
       'NOREPLICAS',
     ],
   ])(
-    'because it %s is blocked until it serves again, and nothing is thrown',
+    'a Redis that %s is blocked until it serves again, and nothing is thrown',
     async (_why, bad, good, reason) => {
       const admin = connectRedis(world.redisUrl, 'admin', { enableReadyCheck: false });
       await admin.connect();

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { HealthTracker, type StoreState } from './store-health.ts';
 
 describe('the health of a store', () => {
-  it('the state is "starting" until the client sets another', () => {
+  it('the state of a store is "starting" until the client sets another', () => {
     const health = new HealthTracker(() => {});
     expect(health).toMatchObject({ state: 'starting', detail: undefined, isUp: false });
   });
 
-  it('each change of state is reported once, and the last detail is kept', () => {
+  it('each change of the state of a store is reported once, and the last detail is kept', () => {
     const changes: [StoreState, string | undefined][] = [];
     const health = new HealthTracker((state, detail) => changes.push([state, detail]));
     health.change('up');
@@ -23,7 +23,7 @@ describe('the health of a store', () => {
     ]);
   });
 
-  it('a state is dated from its beginning, not from its last detail', () => {
+  it('the state of a store is dated from its beginning, not from its last detail', () => {
     const health = new HealthTracker(() => {});
     health.change('down', 'refused');
     const { since } = health;

@@ -8,11 +8,11 @@ function after(delays: readonly number[], rate: YieldingRate = initialYieldingRa
 }
 
 describe('the rate of background work', () => {
-  it('the rate rises while the foreground work is not delayed', () => {
+  it('the rate of background work rises while the foreground work is not delayed', () => {
     expect(after(Array(40).fill(4)).perSecond).toBeGreaterThan(1_000);
   });
 
-  it('the rate falls at once when the foreground work is delayed, and never below its floor', () => {
+  it('the rate of background work falls at once when the foreground work is delayed, but not below its floor', () => {
     const fast = after(Array(40).fill(4));
     expect(after([9], fast, t0 + 10_000).perSecond).toBeLessThan(fast.perSecond * 0.75);
     expect(after(Array(100).fill(50), fast, t0 + 10_000).perSecond).toBe(200);
@@ -24,7 +24,7 @@ describe('the rate of background work', () => {
     expect(after([4, 4, 4, 4], disturbed, t0 + 120_000).perSecond).toBeGreaterThan(200);
   });
 
-  it('the rate recovers when the foreground work stays slower for ten minutes', () => {
+  it('the rate of background work recovers when the foreground work stays slower for ten minutes', () => {
     let rate = after(Array(8).fill(4));
     for (let minute = 1; minute <= 11; minute += 1) rate = after([9, 9, 9], rate, t0 + minute * 60_000);
     expect(rate.perSecond).toBeGreaterThan(200);

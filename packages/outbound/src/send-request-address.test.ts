@@ -71,7 +71,7 @@ describe('an address', () => {
     });
     const url = `http://rebind.example:${port}/`;
     expect(await send.send(request(url))).toMatchObject({ statusCode: 200 });
-    // Asked once: the socket had no second chance to get another answer.
+    // The name is looked up once, so the socket cannot get another answer.
     expect(questions).toBe(1);
     expect(connections()).toBe(1);
   });

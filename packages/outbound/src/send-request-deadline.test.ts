@@ -17,12 +17,12 @@ describe('the deadline', () => {
     expect(exchange.latencyMs).toBeLessThan(timeoutMs + 500);
   }
 
-  it('the deadline covers the look-up of the name', async () => {
+  it('the deadline of a request covers the look-up of the name', async () => {
     const send = startSender({ resolve: () => new Promise(() => {}) });
     await expectTimeout('dns', send, 'http://hook.example/');
   });
 
-  it('the deadline covers the connection', async () => {
+  it('the deadline of a request covers the connection', async () => {
     // A stopped process accepts nothing, and once its queue is full the kernel drops further connections.
     const script =
       'require("net").createServer().listen({port:0,host:"127.0.0.1",backlog:1},function(){console.log(this.address().port)})';
@@ -37,25 +37,25 @@ describe('the deadline', () => {
     await expectTimeout('connect', startSender(), `http://127.0.0.1:${port}/`);
   });
 
-  it('the deadline covers the TLS handshake', async () => {
+  it('the deadline of a request covers the TLS handshake', async () => {
     const { url, sockets } = await startEndpoint(() => {});
     await expectTimeout('tls', startSender(), url.replace('http:', 'https:'));
     await expect.poll(() => sockets.size).toBe(0);
   });
 
-  it('the deadline covers the wait for headers', async () => {
+  it('the deadline of a request covers the wait for headers', async () => {
     const { url, sockets } = await startEndpoint(() => {});
     await expectTimeout('headers', startSender(), url);
     await expect.poll(() => sockets.size).toBe(0);
   });
 
-  it('the deadline covers an endpoint that does not read the request', async () => {
+  it('the deadline of a request covers an endpoint that does not read the request', async () => {
     const { url } = await startEndpoint((socket) => socket.pause());
     const exchange = await startSender().send(request(url, { timeoutMs, body: Buffer.alloc(8_000_000) }));
     expect(exchange).toMatchObject({ kind: 'error', phase: 'headers', code: 'TIMEOUT' });
   });
 
-  it('the deadline covers headers and bodies that drip', async () => {
+  it('the deadline of a request covers headers and bodies that drip', async () => {
     const drip = (start: string) =>
       startEndpoint((socket) =>
         socket.once('data', () => {
@@ -72,7 +72,7 @@ describe('the deadline', () => {
     );
   });
 
-  it('the deadline covers the wait for a free connection', async () => {
+  it('the deadline of a request covers the wait for a free connection', async () => {
     const { url, connections } = await startEndpoint(() => {});
     const send = startSender({ connectionsPerOrigin: 1 });
     const first = send.send(request(url, { timeoutMs: 400 }));

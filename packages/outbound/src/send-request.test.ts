@@ -85,7 +85,7 @@ describe('a response', () => {
     expect(await startSender().send(request(url))).toMatchObject({ retryAfter: '7' });
   });
 
-  it('a response may follow informational ones', async () => {
+  it('a response is read after informational ones', async () => {
     const { url } = await startAnswering(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${ok}`);
     const exchange = await startSender().send(request(url));
     expect(exchange).toMatchObject({ kind: 'response', statusCode: 200, bodyHead: Buffer.from('ok') });
@@ -160,7 +160,7 @@ describe('a response', () => {
 });
 
 describe('a sender', () => {
-  it('abort ends the request under way and all that follow', async () => {
+  it('aborting a sender ends the request under way and all that follow', async () => {
     const { url, sockets } = await startEndpoint(() => {});
     const send = startSender();
     const sending = send.send(request(url));
@@ -171,7 +171,7 @@ describe('a sender', () => {
     expect(await send.send(request(url))).toMatchObject({ code: 'ABORTED' });
   });
 
-  it('abort ends the requests that wait for a connection, without connecting for them', async () => {
+  it('aborting a sender ends the requests that wait for a connection, without connecting for them', async () => {
     const { url, connections } = await startEndpoint(() => {});
     const send = startSender({ connectionsPerOrigin: 1 });
     const sending = Array.from({ length: 50 }, () => send.send(request(url)));
@@ -185,7 +185,7 @@ describe('a sender', () => {
     expect(connections()).toBe(1);
   });
 
-  it('close lets the request under way finish', async () => {
+  it('closing a sender lets the request under way finish', async () => {
     let answer = () => {};
     const { url, sockets } = await startEndpoint((socket) => {
       answer = () => socket.write(ok);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { unacknowledgedMsMax } from './consumer.ts';
 
-it('a consumer finishes every message before the broker takes it back', () => {
+it('a consumer finishes every message before the broker requeues it', () => {
   const brokerConsumerTimeoutMs = 30 * 60_000;
-  // It looks once a minute, and takes away all that the channel holds.
+  // The broker checks once a minute, and then requeues every message of the channel.
   expect(unacknowledgedMsMax + 60_000).toBeLessThan(brokerConsumerTimeoutMs);
 });

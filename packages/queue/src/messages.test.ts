@@ -77,7 +77,7 @@ describe('the mark of a possible duplicate', () => {
       { copy: true, redelivered: true, putBack: true },
       { mayBeDuplicate: 'resume_if_recorded', putBack: true },
     ],
-  ])('the mark is read from a message of the previous version: %j', (before, now) => {
+  ])('the mark of a possible duplicate is read from a message of the previous version: %j', (before, now) => {
     const decoded = decodeMessage(encodeAnything({ ...envelope, ...before }));
     expect(decoded).toMatchObject({ kind: 'message' });
     expect(decoded.kind === 'message' && decoded.message.envelope).toEqual({ ...envelope, ...now });

@@ -37,7 +37,7 @@ afterEach(async () => {
   }
 });
 
-/** Lets a test at the channel, which nothing else touches. */
+/** Gives a test the channel, which no other code may touch. */
 class OpenConsumer extends Consumer {
   channel: Channel | undefined;
 
@@ -102,7 +102,7 @@ describe('a consumer', () => {
     await waitFor('the second time', () => seen.length === 2);
     expect(seen).toEqual([false, true]);
     expect(errors).toEqual([new Error('a bug')]);
-    // Not at full speed.
+    // A failing message is not redelivered at full speed.
     expect(performance.now() - sentAt).toBeGreaterThanOrEqual(900);
   });
 
@@ -117,7 +117,7 @@ describe('a consumer', () => {
     await send('hqrelay.webhooks', 'held');
     await waitFor('the message', () => letGo !== undefined);
     const dead = consumer.channel;
-    // The broker closes a channel that acknowledges what it never got.
+    // The broker closes a channel that acknowledges a message it never got.
     dead?.ack({ fields: { deliveryTag: 4_711 } } as Message);
     await waitFor('another channel', () => consumer.channel !== dead && consumer.isConsuming);
     await send('hqrelay.webhooks', 'after');
@@ -135,7 +135,7 @@ describe('a consumer', () => {
       return 'ack';
     });
     const deleted = consumer.channel;
-    // It answers no more: the broker ends the channel with its consumer.
+    // No answer comes, because the broker closes the channel with its consumer.
     deleted?.deleteQueue('hqrelay.retries').catch(() => {});
     await waitFor('another channel', () => consumer.channel !== deleted && consumer.isConsuming);
     await send('hqrelay.retries', 'after');

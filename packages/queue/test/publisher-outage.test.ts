@@ -96,7 +96,7 @@ function leaderOf(name: string): string {
 const stuck = { exchange: delayName('1h'), routingKey: 'hqrelay.retries', body: Buffer.from('stuck') };
 
 describe('while the broker does not answer', () => {
-  it('publishes fail within their timeout, later ones to any queue at once, and they resume when the broker answers', async () => {
+  it('publishes to a frozen broker fail within their timeout, later ones at once, and resume afterwards', async () => {
     broker.freeze();
     try {
       const startedAt = performance.now();
@@ -124,7 +124,7 @@ describe('while the broker does not answer', () => {
 });
 
 describe('while one queue does not answer', () => {
-  it('publishes to the silent queue fail, at once after the first, and other queues confirm meanwhile', async () => {
+  it('publishes to a silent queue fail, at once after the first, and other queues confirm meanwhile', async () => {
     await suspend(delayName('1h'));
     try {
       expect(await publisher.publish(stuck)).toEqual({
@@ -158,7 +158,7 @@ describe('while one queue does not answer', () => {
 });
 
 describe('while an alarm of the broker blocks publishing', () => {
-  it('publishes fail at once while consuming continues, and they resume when the alarm ends', async () => {
+  it('publishes fail at once during an alarm of the broker while consuming continues, and resume later', async () => {
     await rabbitmqctl('set_vm_memory_high_watermark', 'absolute', '1MB');
     try {
       // The broker reports the alarm at the first publish after it.
@@ -180,7 +180,7 @@ describe('while an alarm of the broker blocks publishing', () => {
 });
 
 describe('when the broker is killed', () => {
-  it('publishes in flight fail as possibly stored, and publishing and consuming resume after a restart', async () => {
+  it('publishes in flight to a killed broker fail as possibly stored, and others succeed after a restart', async () => {
     const publishing = Array.from({ length: 400 }, (_, index) => publish(`killed ${index}`, 20_000));
     await broker.kill();
     const results = await Promise.all(publishing);

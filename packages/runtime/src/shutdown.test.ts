@@ -31,7 +31,7 @@ function world(deadlineMs = 1_000) {
 
 describe('a process that receives a signal to stop', () => {
   it.each(['SIGTERM', 'SIGINT'])(
-    'stops on %s what it started, backwards and one after the other, then exits 0',
+    'a process stops on %s what it started, backwards and one after the other, then exits 0',
     async (signal) => {
       const { shutdown, events, emit, exited } = world();
       for (const name of ['store', 'consumer', 'server']) {
@@ -62,7 +62,7 @@ describe('a process that receives a signal to stop', () => {
     expect(shutdown.isDraining()).toBe(true);
   });
 
-  it('the other steps run after one that fails, which is logged by name, and the exit code is 1', async () => {
+  it('a shutdown continues after a step that fails, which is logged by name, and the exit code is 1', async () => {
     const { shutdown, events, log, emit, exited } = world();
     shutdown.add('store', () => void events.push('store'));
     shutdown.add('consumer', () => Promise.reject(new Error('boom')));
@@ -72,7 +72,7 @@ describe('a process that receives a signal to stop', () => {
     expect(log.join()).toMatch(/"step":"consumer".*shutdown\.step_failed/);
   });
 
-  it('at the deadline the process exits 1 and logs the name of the step that hangs', async () => {
+  it('a process exits 1 at the deadline of its shutdown and logs the name of the step that hangs', async () => {
     const { shutdown, events, log, emit, exited } = world(20);
     shutdown.add('store', () => void events.push('store'));
     shutdown.add('server', () => new Promise(() => {}));
@@ -82,7 +82,7 @@ describe('a process that receives a signal to stop', () => {
     expect(log.join()).toMatch(/"step":"server".*shutdown\.deadline_passed/);
   });
 
-  it('on a second signal the process exits 1 at once', () => {
+  it('a process exits 1 at once on a second signal', () => {
     const { shutdown, events, emit } = world();
     shutdown.add('server', () => new Promise(() => {}));
     emit('SIGTERM');

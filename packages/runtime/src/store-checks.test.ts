@@ -16,7 +16,7 @@ describe('the check of a store', () => {
   let logged: string[];
   let refused: string[];
 
-  /** Gives the answers in turn, then the last one again and again. Counts the checks. */
+  /** Gives the answers in turn, then repeats the last one. Counts the checks. */
   function start(answers: Answer[], options: Partial<StoreCheck> = {}): { asked: () => number } {
     let asked = 0;
     logged = [];
@@ -40,7 +40,7 @@ describe('the check of a store', () => {
 
   afterEach(() => checks.stop());
 
-  it('the check is repeated until the store answers and after that', async () => {
+  it('the check of a store is repeated until the store answers and after that', async () => {
     const { asked } = start([unavailable, unavailable, well]);
     await waitFor('more checks', () => asked() > 5);
     expect(checks.warnings).toEqual([]);
@@ -55,7 +55,7 @@ describe('the check of a store', () => {
     expect(refused).toEqual([]);
   });
 
-  it('a warning stays while the store does not answer, and ends when the store is configured correctly', async () => {
+  it('the warning of a store stays while the store does not answer, and ends with its misconfiguration', async () => {
     const answers = [wrong, unavailable];
     const { asked } = start(answers);
     await waitFor('more checks', () => asked() > 5);
@@ -65,13 +65,13 @@ describe('the check of a store', () => {
     expect(logged.at(-1)).toContain('dependency.set_up_well');
   });
 
-  it('a fatal check refuses the start once', async () => {
+  it('a fatal check of a store refuses the start once', async () => {
     const { asked } = start([unavailable, wrong], { isFatal: true });
     await waitFor('more checks', () => asked() > 5);
     expect(refused).toEqual(['evicts keys']);
   });
 
-  it('a fatal check that passed before only warns', async () => {
+  it('a fatal check of a store that passed before only warns', async () => {
     const { asked } = start([well, wrong], { isFatal: true });
     await waitFor('more checks', () => asked() > 5);
     expect(checks.warnings).toHaveLength(1);

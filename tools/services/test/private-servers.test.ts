@@ -18,7 +18,7 @@ import { askRedis } from './ask-redis.ts';
 import { listeningAddresses } from './listening-addresses.ts';
 import { processesOf } from './processes-of.ts';
 
-// Brokers are started again and again here, beside other files.
+// These tests restart brokers many times, beside other files.
 vi.setConfig({ testTimeout: 90_000 });
 
 const folders: string[] = [];
@@ -137,7 +137,7 @@ describe('private servers', () => {
     expect(await takeOne(servers.rabbitmq.url, 'kept')).toBe('still there');
   });
 
-  // The last one: it ends them.
+  // Runs last, because it ends the servers.
   test('no process of a private server runs after it is stopped', async () => {
     const { postgres, redis, rabbitmq } = servers;
     await servers.stop();

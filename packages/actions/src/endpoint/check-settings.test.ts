@@ -7,7 +7,7 @@ const check = (settings: UncheckedSettings) => checkSettings(policy, settings, D
 const url = 'https://endpoint.example/';
 
 describe('the settings of an endpoint', () => {
-  it('are taken as they are when they can be used, and when none is given', () => {
+  it('settings are taken as they are when they can be used, and when none is given', () => {
     const settings = { url, fixedHeaders: [['X-Tenant', 'acme']] as const, caCertificates: null };
     expect(check(settings)).toEqual({ kind: 'done', value: settings, warnings: [] });
     expect(check({})).toMatchObject({ kind: 'done' });
@@ -49,7 +49,7 @@ describe('the settings of an endpoint', () => {
       { url: 'http://127.0.0.1/', caCertificates: 'hush' },
       'endpoint.invalid_url',
     ],
-  ])('are refused without a repeated secret: %s', (_what, settings, code) => {
+  ])('settings with %s are refused without repeating a secret', (_what, settings, code) => {
     const result = check(settings);
     expect(result).toMatchObject({ kind: 'refused', code });
     expect(JSON.stringify(result)).not.toContain('hush');

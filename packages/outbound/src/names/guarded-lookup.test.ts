@@ -50,7 +50,7 @@ describe('the guarded lookup', () => {
     await expect(look(beside, 'evil.example')).rejects.toMatchObject({ code: 'FORBIDDEN_ADDRESS' });
   });
 
-  it('the addresses are checked again when the answer for a name changed', async () => {
+  it('the addresses of a name are checked again when its answer has changed', async () => {
     let answer = addresses('93.184.215.14');
     let clock = 0;
     const lookup = createGuardedLookup(
@@ -75,7 +75,7 @@ describe('the guarded lookup', () => {
     expect(questions).toBe(1);
   });
 
-  it('a failure is cached for 2 s', async () => {
+  it('a failed look-up is cached for 2 s', async () => {
     let questions = 0;
     let clock = 0;
     const lookup = createGuardedLookup(

@@ -47,7 +47,7 @@ describe('a host name', () => {
   });
 
   it.each(['localhost', 'api.localhost', 'localhost.'])(
-    'such as %s is this machine (RFC 6761)',
+    'the name %s resolves to this machine (RFC 6761)',
     async (name) => {
       const { resolve, asked } = await resolverOf({});
       expect(await resolve(name)).toEqual([v4('127.0.0.1'), v6('::1')]);
@@ -84,7 +84,7 @@ describe('a host name', () => {
     ['does not exist', 'ENOTFOUND'],
     [[], 'ENODATA'],
     ['server failure', 'ESERVFAIL'],
-  ])('for which the name server says %j fails with %s', async (answer, code) => {
+  ])('a name for which the name server answers %j fails with %s', async (answer, code) => {
     const { resolve } = await resolverOf({ 'hook.example': answer });
     await expect(resolve('hook.example')).rejects.toMatchObject({ code });
   });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createSystemNames, parseHosts, parseSearchDomains } from './system-names.ts';
 
 describe('parseHosts', () => {
-  it('every name of a line is read in lower case, with every address of the name', () => {
+  it('every name of the hosts file is read in lower case, with every address of the name', () => {
     const hosts = parseHosts(
       '# a comment\n127.0.0.1\tlocalhost\n10.0.0.1 db.internal DB # main\n\n::1 localhost\n',
     );
@@ -22,7 +22,7 @@ describe('parseHosts', () => {
     ]);
   });
 
-  it('lines without an address are skipped', () => {
+  it('lines of the hosts file without an address are skipped', () => {
     expect(parseHosts('localhost 127.0.0.1\n300.1.1.1 a\n').size).toBe(0);
   });
 });
@@ -36,13 +36,13 @@ describe('parseSearchDomains', () => {
     ['domain a.example\nsearch b.example.\n', ['b.example']],
     ['search\n', []],
     ['', []],
-  ])('of %j', (text, domains) => {
+  ])('the resolver file %j has the search domains %j', (text, domains) => {
     expect(parseSearchDomains(text)).toEqual(domains);
   });
 });
 
 describe('the system names', () => {
-  it('the files are read again after 5 s, and a missing file is empty', async () => {
+  it('the hosts and resolver files are read again after 5 s, and a missing one counts as empty', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'hqrelay-names-'));
     const hostsFile = join(folder, 'hosts');
     let clock = 0;

@@ -71,7 +71,7 @@ describe('loadConfig', () => {
     expect(load).toThrow(new ConfigError(['DATABASE_URL is required but not set']));
   });
 
-  it('all problems are named at once', () => {
+  it('all problems of the environment are named at once', () => {
     const load = () => loadConfig(names, { RECEIVER_PORT: 'abc', LOG_LEVEL: '' });
     expect(load).toThrow(ConfigError);
     expect(load).toThrow(

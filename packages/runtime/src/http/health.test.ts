@@ -61,7 +61,7 @@ describe('GET /health/ready', () => {
     ['up', 'up', true, 503, 'draining'],
     ['down', 'up', true, 503, 'draining'],
   ] as const)(
-    'with postgres %s, redis %s, draining %s answers %i %s',
+    'GET /health/ready with postgres %s, redis %s, draining %s is %i %s',
     async (postgres, redis, draining, code, status) => {
       const get = await serveHealth(postgres, redis, draining);
       const response = await get('/health/ready');
@@ -81,7 +81,7 @@ describe('GET /health/ready', () => {
 });
 
 describe('GET /metrics', () => {
-  it('the metrics have a gauge for each dependency that is 1 while it is up', async () => {
+  it('GET /metrics has a gauge for each dependency that is 1 while it is up', async () => {
     const get = await serveHealth('up', 'starting');
     const response = await get('/metrics');
     const text = await response.text();

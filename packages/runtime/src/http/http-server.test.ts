@@ -86,7 +86,7 @@ describe('a running server', () => {
       431,
       'request.headers_too_large',
     ],
-  ])('answers %s with a clear error and a correlation id', async (_, text, status, code) => {
+  ])('a server answers %s with a clear error and a correlation id', async (_, text, status, code) => {
     const { port } = await start(express());
     const answer = await exchange(port, text);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -190,7 +190,7 @@ describe('a closing server', () => {
     agent.destroy();
   });
 
-  it('connections that are still open at the deadline are destroyed', async () => {
+  it('a closing server destroys the connections that are still open at its deadline', async () => {
     const { server, port } = await start(express().get('/', () => {}));
     const response = get(port, new http.Agent());
     response.catch(() => {});
