@@ -9,7 +9,7 @@ import { BrokerConnection } from '../src/connection/broker-connection.ts';
 import { Consumer } from '../src/consumer.ts';
 import type { PublishResult } from '../src/publishing/publish-channel.ts';
 import { Publisher } from '../src/publishing/publisher.ts';
-import { delayName, workExchange } from '../src/topology.ts';
+import { auditQueue, delayName, workExchange } from '../src/topology.ts';
 
 let world: World;
 let broker: RunningServer;
@@ -118,6 +118,10 @@ describe('while the broker does not answer', () => {
       broker.thaw();
     }
     await waitUntilConfirmed('thawed');
+    // A queue whose publishes were only refused meanwhile needs no trial.
+    const spilled = { exchange: '', routingKey: auditQueue, body: Buffer.from('{}') };
+    const results = await Promise.all([publisher.publish(spilled), publisher.publish(spilled)]);
+    expect(results).toEqual([{ kind: 'confirmed' }, { kind: 'confirmed' }]);
     await waitUntilReceived('thawed');
     expect(publisher.mayPublishTo(queue)).toBe(true);
   });

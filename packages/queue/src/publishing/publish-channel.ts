@@ -22,9 +22,12 @@ export type PublishChannelOptions = {
   confirmTimeoutMs: number;
   inFlightMax: number;
   onConfirm: (now: number) => void;
-  /** Opens the circuits that the timeout speaks against. */
   onTimeout: (publishedAt: number, now: number) => void;
+  /** Open while the broker confirms nothing on any channel. */
+  brokerCircuit: Circuit;
 };
+
+export const circuitTimes = { firstOpenMs: 500, longestOpenMs: 5_000, trialMs: 5_000 };
 
 /**
  * Publishes persistent and mandatory and waits for the confirm. Never throws: a message that is not confirmed in time has
@@ -32,7 +35,7 @@ export type PublishChannelOptions = {
  */
 export class PublishChannel implements ChannelUser {
   readonly name: string;
-  readonly circuit = new Circuit({ firstOpenMs: 500, longestOpenMs: 5_000, trialMs: 5_000 });
+  readonly #circuit = new Circuit(circuitTimes);
   readonly #options: PublishChannelOptions;
   #channel: ConfirmChannel | undefined;
   readonly #returned = new Set<string>();
@@ -51,7 +54,7 @@ export class PublishChannel implements ChannelUser {
    */
   mayPublish(now: number): boolean {
     if (!this.#channel || (!this.#hasConfirmed && this.#pending.size > 0)) return false;
-    return this.circuit.wouldAllow(now);
+    return this.#circuitsWouldAllow(now);
   }
 
   async open(model: ChannelModel): Promise<Channel> {
@@ -62,7 +65,8 @@ export class PublishChannel implements ChannelUser {
     });
     this.#channel = channel;
     this.#hasConfirmed = false;
-    this.circuit.succeeded();
+    this.#circuit.succeeded();
+    this.#options.brokerCircuit.succeeded();
     return channel;
   }
 
@@ -86,7 +90,9 @@ export class PublishChannel implements ChannelUser {
         resolve(result);
       };
       const timer = setTimeout(() => {
-        this.#options.onTimeout(publishedAt, Date.now());
+        const now = Date.now();
+        this.#circuit.failed(now);
+        this.#options.onTimeout(publishedAt, now);
         end({ kind: 'failed', reason: 'timed_out', maybeStored: true });
       }, this.#options.confirmTimeoutMs);
       this.#pending.add(end);
@@ -109,8 +115,14 @@ export class PublishChannel implements ChannelUser {
   #refusal(now: number): PublishFailure | undefined {
     if (!this.#channel) return 'disconnected';
     if (this.#pending.size >= this.#options.inFlightMax) return 'overloaded';
-    if (!this.circuit.allows(now)) return 'circuit_open';
+    if (!this.#circuitsWouldAllow(now)) return 'circuit_open';
+    this.#circuit.allows(now);
+    this.#options.brokerCircuit.allows(now);
     return undefined;
+  }
+
+  #circuitsWouldAllow(now: number): boolean {
+    return this.#circuit.wouldAllow(now) && this.#options.brokerCircuit.wouldAllow(now);
   }
 
   /** A return always comes before the confirm of the same message. Must not throw: amqplib would drop the connection. */
@@ -120,7 +132,8 @@ export class PublishChannel implements ChannelUser {
       const nacked = error instanceof Error && error.message === 'message nacked';
       return { kind: 'failed', reason: nacked ? 'nacked' : 'channel_closed', maybeStored: !nacked };
     }
-    this.circuit.succeeded();
+    this.#circuit.succeeded();
+    this.#options.brokerCircuit.succeeded();
     this.#hasConfirmed = true;
     this.#options.onConfirm(Date.now());
     return returned ? { kind: 'failed', reason: 'returned', maybeStored: false } : { kind: 'confirmed' };

@@ -1,6 +1,7 @@
+import { Circuit } from '@hqrelay/flow/circuit';
 import type { StoreHealth } from '@hqrelay/flow/store-health';
 import type { BrokerConnection } from '../connection/broker-connection.ts';
-import { PublishChannel, type PublishResult } from './publish-channel.ts';
+import { circuitTimes, PublishChannel, type PublishResult } from './publish-channel.ts';
 import { allQueues, queueOf, sizedRoutingKey } from '../topology.ts';
 
 /** A message for a work queue names the queue; its size decides between the queue and its `.large` sibling. */
@@ -25,6 +26,8 @@ export class Publisher {
   readonly #channels = new Map<string, PublishChannel>();
   /** For queues that the topology does not name. */
   readonly #otherChannel: PublishChannel;
+  /** So that an outage does not cost each queue a timeout of its own, and the first confirm on any channel ends it for all. */
+  readonly #brokerCircuit = new Circuit(circuitTimes);
   /** The last confirm on any channel, ms since epoch. */
   #confirmedAt = 0;
 
@@ -61,20 +64,14 @@ export class Publisher {
       name: `${name} ${queue}`,
       confirmTimeoutMs,
       inFlightMax,
+      brokerCircuit: this.#brokerCircuit,
       onConfirm: (now) => (this.#confirmedAt = now),
+      // When the broker has confirmed something since, the queue alone is silent.
       onTimeout: (publishedAt, now) => {
-        for (const silent of this.#silentChannels(channel, publishedAt)) silent.circuit.failed(now);
+        if (this.#confirmedAt <= publishedAt) this.#brokerCircuit.failed(now);
       },
     });
     connection.use(channel);
     return channel;
-  }
-
-  /**
-   * When the broker has confirmed something since the publish that timed out, its queue alone is silent. When it has not, the
-   * broker may be: then every circuit opens, so that an outage does not cost each queue a timeout of its own.
-   */
-  #silentChannels(timedOut: PublishChannel, publishedAt: number): Iterable<PublishChannel> {
-    return this.#confirmedAt > publishedAt ? [timedOut] : [...this.#channels.values(), this.#otherChannel];
   }
 }
