@@ -25,6 +25,6 @@ export async function fillBacklog({ world, work }: Pipeline, count: number): Pro
 }
 
 function publish(channel: ConfirmChannel, work: Pipeline['work']): void {
-  const message = work.encode({ id: newId(), headers, body });
+  const message = work.encode({ id: newId(Date.now()), headers, body });
   channel.publish(work.exchange, work.routingKey, message, { persistent: true, mandatory: true });
 }

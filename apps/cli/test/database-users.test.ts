@@ -1,6 +1,6 @@
-import { newId } from '@hqrelay/domain/ids';
 import { startApp } from '@hqrelay/testing/app-process';
 import { grantAsBefore } from '@hqrelay/testing/database/previous-grants';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';
@@ -25,7 +25,7 @@ function environmentOfEachProgram(): Promise<Environment> {
 
 /** A database with the grants of version 0.1.0 and its one user, migrated with DATABASE_URL alone. */
 async function environmentOfUpgrade(): Promise<Environment> {
-  const user = { name: `user_${newId().slice(-12)}`, password: 'secret' };
+  const user = { name: `user_${freshId().slice(-12)}`, password: 'secret' };
   const owner = new pg.Client({ connectionString: world.ownerDatabaseUrl });
   await owner.connect();
   await owner.query('drop owned by hqrelay_receiver, hqrelay_worker, hqrelay_console, hqrelay_reader');

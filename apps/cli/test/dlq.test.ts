@@ -1,5 +1,6 @@
 import { insertDeadLetters } from '@hqrelay/db/queries/dead-letters';
-import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { deliveryId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openCliWorld } from './cli-world.ts';
 import { die, heldReplays, runReplayJobs } from './dead-letter-world.ts';
@@ -35,7 +36,7 @@ describe('dlq list', () => {
     const moment = new Date(Date.now() - 7_200_000).toISOString();
     expect(await idsOf('--since', moment.slice(0, 16))).toEqual(all.slice(0, 2));
     expect(await idsOf('--limit', '1')).toEqual(all.slice(0, 1));
-    expect(jsonOf(await world.run('dlq', 'list', '--project', newId(), '--json'))).toEqual([]);
+    expect(jsonOf(await world.run('dlq', 'list', '--project', freshId(), '--json'))).toEqual([]);
   });
 
   it('dlq list shows the reason, the webhook and the endpoint of each dead letter', async () => {
@@ -165,7 +166,7 @@ describe('dlq replay', () => {
     const again = await die(world, projectId, endpointId);
     await replay(again.deadLetterId);
     await runReplayJobs(world);
-    const [poison, unknown] = [newId(), newId()];
+    const [poison, unknown] = [freshId(), freshId()];
     const noIds = { projectId: null, webhookLogId: null, endpointId: null };
     const bytes = {
       id: poison,
@@ -191,7 +192,7 @@ describe('dlq replay', () => {
 
   it('dlq replay fails for a project or an endpoint that does not exist', async () => {
     for (const what of ['project', 'endpoint']) {
-      const outcome = await world.run('dlq', 'replay', `--${what}`, newId());
+      const outcome = await world.run('dlq', 'replay', `--${what}`, freshId());
       expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
       expect(outcome.stderr).toContain(`there is no ${what}`);
     }
@@ -231,7 +232,7 @@ describe('replay-job', () => {
     const again = await world.run('replay-job', 'cancel', jobId);
     expect(again).toMatchObject({ exitCode: 1, stdout: '' });
     expect(again.stderr).toContain(`the replay job ${jobId} is cancelled`);
-    const unknown = await world.run('replay-job', 'show', newId());
+    const unknown = await world.run('replay-job', 'show', freshId());
     expect(unknown.stderr).toContain('there is no replay job');
   });
 

@@ -1,5 +1,6 @@
 import { holdDeliveries } from '@hqrelay/db/queries/held-deliveries';
-import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { deliveryId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openCliWorld } from './cli-world.ts';
 import { die, heldReplays, receive, runReplayJobs } from './dead-letter-world.ts';
@@ -79,7 +80,7 @@ describe('replay', () => {
   });
 
   it('replay keeps the places of the credentials, so that the worker can put them back', async () => {
-    const credentials = [{ name: 'Authorization', secretId: newId(), before: 'Bearer ', after: '' }];
+    const credentials = [{ name: 'Authorization', secretId: freshId(), before: 'Bearer ', after: '' }];
     const id = await receive(world, projectId, { endpointIds: [endpointId], payload: { credentials } });
     await replay(id);
     expect((await heldReplays(world))[0]?.envelope.credentials).toEqual(credentials);
@@ -114,9 +115,9 @@ describe('replay', () => {
     const id = await receive(world, projectId, { endpointIds: [endpointId] });
     const toOther = await world.run('replay', id, '--endpoint', foreign);
     expect(toOther.stderr).toContain('of another project');
-    const toNone = await world.run('replay', id, '--endpoint', newId());
+    const toNone = await world.run('replay', id, '--endpoint', freshId());
     expect(toNone.stderr).toContain('there is no endpoint');
-    expect((await world.run('replay', newId())).stderr).toContain('there is no webhook');
+    expect((await world.run('replay', freshId())).stderr).toContain('there is no webhook');
     expect(await heldReplays(world)).toEqual([]);
   });
 });
@@ -154,7 +155,7 @@ describe('replay of a period', () => {
   });
 
   it('replay of a period fails for an unknown endpoint and for an archived one', async () => {
-    const unknown = await world.run('replay', '--endpoint', newId(), '--since', '1h');
+    const unknown = await world.run('replay', '--endpoint', freshId(), '--since', '1h');
     expect(unknown.stderr).toContain('there is no endpoint');
     await world.run('endpoint', 'archive', endpointId);
     const archived = await world.run('replay', '--endpoint', endpointId, '--since', '1h');

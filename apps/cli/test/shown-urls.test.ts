@@ -1,5 +1,5 @@
 import { appendAudit } from '@hqrelay/db/queries/append-audit';
-import { newId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type CliWorld, createCliWorld } from './cli-world.ts';
 
@@ -38,7 +38,7 @@ it.each([[], ['--json']])(
 it.each([[], ['--json']])(
   'webhook show does not show the secret parameters of the query and the URL, with the options %j',
   async (...json) => {
-    const id = newId();
+    const id = freshId();
     const log = {
       id,
       projectId,

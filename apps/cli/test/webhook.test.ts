@@ -1,5 +1,6 @@
 import { appendAudit, type AuditRow } from '@hqrelay/db/queries/append-audit';
 import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliWorld, createCliWorld } from './cli-world.ts';
 import { jsonOf } from './run-cli.ts';
@@ -46,7 +47,7 @@ function attempt(webhookLogId: string, attemptNum: number, statusCode: number): 
   return {
     kind: 'attempt',
     attempt: {
-      id: newId(),
+      id: freshId(),
       deliveryId: deliveryId(webhookLogId, endpointId),
       webhookLogId,
       projectId,
@@ -154,7 +155,7 @@ describe('webhook show', () => {
   });
 
   it('webhook show fails for a webhook that does not exist', async () => {
-    const outcome = await world.run('webhook', 'show', newId(), '--json');
+    const outcome = await world.run('webhook', 'show', freshId(), '--json');
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
     expect(outcome.stderr).toContain('there is no webhook');
   });

@@ -1,4 +1,3 @@
-import { newId } from '@hqrelay/domain/ids';
 import { correlationIdOf } from '@hqrelay/runtime/http/correlation';
 import { createHealthRouter, createLivenessRouter, type HealthDeps } from '@hqrelay/runtime/http/health';
 import type { Logger } from '@hqrelay/runtime/logger';
@@ -40,7 +39,8 @@ const methodNotAllowed = errorAnswer(405, 'method.not_allowed', 'Webhooks are se
 });
 const notFound = errorAnswer(404, 'path.unknown', 'Webhooks are sent to /v1/webhooks/<projectId>');
 
-const correlationId = (request: Request): string => correlationIdOf(request.get('x-correlation-id'), newId);
+const correlationId = (request: Request): string =>
+  correlationIdOf(request.get('x-correlation-id'), Date.now());
 
 const withCorrelationId: RequestHandler = (request, response, next) => {
   response.setHeader('X-Correlation-Id', correlationId(request));

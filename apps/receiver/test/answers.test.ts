@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { newId } from '@hqrelay/domain/ids';
 import { genericTimestampScheme, signInbound } from '@hqrelay/domain/inbound/signature';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook, signAsProvider } from '@hqrelay/testing/provider';
 import { seedProject } from '@hqrelay/testing/seed';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -142,7 +142,7 @@ describe('a webhook whose sender is not verified', () => {
       post(project.id, signature, changed),
       post(randomUUID(), {}, body),
       post(randomUUID(), signature, body),
-      post(newId(), signature, body),
+      post(freshId(), signature, body),
       post(disabled.id, {}, body),
       post(disabled.id, signAsProvider(disabled, body), body),
       post(timestamped.id, {}, body),

@@ -1,7 +1,7 @@
 import { appendAudit, type AuditRow } from '@hqrelay/db/queries/append-audit';
 import { reserveKeys } from '@hqrelay/db/queries/idempotency-keys';
-import { newId } from '@hqrelay/domain/ids';
 import { bothKeys } from '@hqrelay/domain/inbound/reservation';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { KeyRequest } from '../src/reservation/reservation-store.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => stores.close());
 
 it('content that was accepted under another webhook id keeps its id when a crashed request is retried', async () => {
-  const projectId = newId();
+  const projectId = freshId();
   const contentKeys = [{ name: 'signature', isBody: false, ttlSeconds: 600 }];
   const ask = async (webhookId: string) => {
     const request: KeyRequest = { ...requestOf(projectId), webhookId, contentKeys };
@@ -37,13 +37,15 @@ it('content that was accepted under another webhook id keeps its id when a crash
 });
 
 it('a webhook accepted in Redis is unknown to Postgres until its spilled row is written, and then known', async () => {
-  const first = requestOf(newId());
+  const first = requestOf(freshId());
   const accepted = await waitFor('an answer', () => stores.inRedis.store.reserve(first));
   if (accepted.kind !== 'held') throw new Error(accepted.kind);
   accepted.handle.accept(first, bothKeys);
   // Redis does not answer the duplicate, which asks Postgres.
   const askPostgres = () =>
-    waitFor('an answer', () => stores.inPostgres.store.reserve({ ...first, id: newId(), token: newId() }));
+    waitFor('an answer', () =>
+      stores.inPostgres.store.reserve({ ...first, id: freshId(), token: freshId() }),
+    );
 
   const early = await askPostgres();
   if (early.kind !== 'held') throw new Error(early.kind);
@@ -62,9 +64,9 @@ function requestOf(projectId: string): KeyRequest {
   return {
     projectId,
     webhookId: 'evt_1',
-    id: newId(),
+    id: freshId(),
     payloadSha256: 'aa',
-    token: newId(),
+    token: freshId(),
     rateLimitPerMinute: null,
     idempotencyTtlSeconds: 3_600,
     onConflict: 'reject',

@@ -1,9 +1,9 @@
 import { announceProjectChange } from '@hqrelay/cache/project-config';
 import { insertProject } from '@hqrelay/db/queries/projects';
 import { revokeProjectSecret, rotateProjectSecret } from '@hqrelay/db/queries/project-secrets';
-import { newId } from '@hqrelay/domain/ids';
 import { newSigningSecret } from '@hqrelay/domain/delivery/outbound-signing';
 import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
@@ -60,7 +60,7 @@ describe('a change of a project', () => {
     await announceProjectChange(world.redis, project.id);
     const announcedAt = performance.now();
     await waitFor('a webhook that is owed to the endpoint', async () => {
-      const { body } = await postWebhook(world.url, project, { webhookId: newId() });
+      const { body } = await postWebhook(world.url, project, { webhookId: freshId() });
       const row = (await world.logsOf(project.id, 'queued')).find((each) => each.id === body.id);
       return row?.endpoint_ids.includes(id);
     });
@@ -68,7 +68,7 @@ describe('a change of a project', () => {
   });
 
   it('a new project is accepted within a second, although the receiver has refused its id before', async () => {
-    const project: SeededProject = { id: newId(), secret: newSigningSecret(), requireTimestamp: false };
+    const project: SeededProject = { id: freshId(), secret: newSigningSecret(), requireTimestamp: false };
     expect((await postWebhook(world.url, project)).statusCode).toBe(401);
     await insertProject(world.sql, {
       id: project.id,
@@ -126,12 +126,12 @@ async function expectWithinASecond(project: SeededProject, statusCode: number): 
   await announceProjectChange(world.redis, project.id);
   await waitFor(
     `answers ${statusCode}`,
-    async () => (await postWebhook(world.url, project, { webhookId: newId() })).statusCode === statusCode,
+    async () => (await postWebhook(world.url, project, { webhookId: freshId() })).statusCode === statusCode,
     { timeoutMs: 1_000 },
   );
 }
 
 function sealed(secret: string) {
-  const id = newId();
+  const id = freshId();
   return { id, ...seal(parseSecretKeys(world.secretsKey), secret, `project_secrets:${id}`) };
 }

@@ -1,5 +1,5 @@
-import { newId } from '@hqrelay/domain/ids';
 import { bothKeys } from '@hqrelay/domain/inbound/reservation';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import {
   acceptKeys,
   expireKeys,
@@ -55,7 +55,7 @@ async function replayTrace(
   hasContentKey: boolean,
   random: (below: number) => number,
 ) {
-  const projectId = newId();
+  const projectId = freshId();
   const mine = new Map<number, Reserved>();
   const done: string[] = [];
   let keys: Keys = {};
@@ -129,8 +129,8 @@ function requestOf(
   return {
     ...asker,
     projectId,
-    id: newId(),
-    token: newId(),
+    id: freshId(),
+    token: freshId(),
     rateLimitPerMinute: null,
     idempotencyTtlSeconds: 3_600,
     onConflict: 'reject',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { newId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
@@ -150,7 +150,7 @@ async function leaveBehind(
   state: 'P' | 'F',
   { ageMs }: { ageMs: number },
 ): Promise<string> {
-  const id = newId();
+  const id = freshId();
   await write(project, state, id, ageMs);
   return id;
 }
@@ -165,7 +165,7 @@ async function write(
   const at = (await world.redisNow()) - ageMs;
   await world.redis.set(
     key(project),
-    [state, id, sha256, state === 'P' ? newId() : '', at].join('|'),
+    [state, id, sha256, state === 'P' ? freshId() : '', at].join('|'),
     'EX',
     3_600,
   );

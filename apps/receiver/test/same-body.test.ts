@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { announceProjectChange } from '@hqrelay/cache/project-config';
-import { newId } from '@hqrelay/domain/ids';
 import { genericTimestampScheme, signInbound } from '@hqrelay/domain/inbound/signature';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook, type ProviderAnswer } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
@@ -136,7 +136,7 @@ describe('the same body under another id', () => {
 
   it('with same_body duplicate, a body takes over the webhook of a failed request, under its id', async () => {
     const project = await seedProject(world, { sameBody: 'duplicate' });
-    const id = newId();
+    const id = freshId();
     const sha256 = hash('sha256', body);
     const key = `hqrelay:content:{${project.id}}:body:${sha256}`;
     await world.redis.set(key, ['F', id, sha256, '', await world.redisNow()].join('|'), 'EX', 3_600);
@@ -155,9 +155,9 @@ describe('a project whose setting changes', () => {
     await announceProjectChange(world.redis, project.id);
     const announcedAt = performance.now();
     await waitFor('a duplicate', async () => {
-      const sent = `{"n":"${newId()}"}`;
-      await post(project, newId(), sent);
-      return (await post(project, newId(), sent)).headers.has('idempotent-replayed');
+      const sent = `{"n":"${freshId()}"}`;
+      await post(project, freshId(), sent);
+      return (await post(project, freshId(), sent)).headers.has('idempotent-replayed');
     });
     expect(performance.now() - announcedAt).toBeLessThan(1_000);
   });

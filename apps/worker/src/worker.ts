@@ -22,7 +22,7 @@ export type Worker = ReturnType<typeof createWorker>;
 export function createWorker(config: WorkerConfig, options: WorkerOptions) {
   const stores = createStores(config, options);
   const directory = createProjectDirectory(config, options, stores);
-  const fleet: Fleet = { workerId: newId(), size: 1 };
+  const fleet: Fleet = { workerId: newId(options.now()), size: 1 };
 
   const lanes = lanesOf(config.bodyBytesMax);
   const gate = createGate(stores, options, { fleet, lanes });

@@ -1,9 +1,10 @@
 import { Postgres } from '@hqrelay/db/postgres';
-import { deliveryId, idOfBytes, newId } from '@hqrelay/domain/ids';
+import { deliveryId, idOfBytes } from '@hqrelay/domain/ids';
 import { decodeMessage, type Envelope } from '@hqrelay/queue/messages';
 import { encodeParked } from '@hqrelay/queue/parked';
 import { deadLetterQueue } from '@hqrelay/queue/topology';
 import { createRegistry } from '@hqrelay/runtime/metrics';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createBacklogGauges, measureBacklog } from '../src/jobs/measure-backlog.ts';
@@ -32,14 +33,14 @@ function storeDeadLettersDeps(): StoreDeadLettersDeps {
 
 /** A dead letter of a delivery, and its message as the worker parks it. */
 function deadDelivery(reason = 'HTTP 500 at attempt 6, the last') {
-  const [id, endpointId] = [newId(), newId()];
+  const [id, endpointId] = [freshId(), freshId()];
   const fields = {
     deliveryId: deliveryId(id, endpointId),
     endpointId,
     attemptNum: 6,
     lane: 'retry' as const,
   };
-  const content = world.message(newId(), {
+  const content = world.message(freshId(), {
     id,
     endpointIds: [endpointId],
     delivery: { ...fields, notBefore: 0 },
@@ -140,7 +141,7 @@ describe('dead letters in the queue', () => {
     await waitFor('the queue to be empty', async () => (await world.depthOf(deadLetterQueue)) === 0);
     expect(await count()).toBe(2);
     await world.sql.query('update dead_letters set replay_id = $1, replayed_at = now() where id = $2', [
-      newId(),
+      freshId(),
       letters[0].deliveryId,
     ]);
     expect(await count()).toBe(1);
@@ -162,7 +163,7 @@ describe('a message that the broker moved at its delivery limit', () => {
   async function seeded(envelope: Partial<Envelope> = {}) {
     const { projectId, endpoints } = await world.seed({ retry: '1h' });
     const { id: endpointId, endpoint } = endpoints[0]!;
-    const id = newId();
+    const id = freshId();
     const content = world.message(projectId, { id, endpointIds: [endpointId], ...envelope });
     return { id, projectId, endpointId, endpoint, content };
   }
@@ -192,7 +193,7 @@ describe('a message that the broker moved at its delivery limit', () => {
 
   it('a message at its delivery limit that was fanned out delivers none of its deliveries again', async () => {
     const { projectId, endpoints } = await world.seed({}, {});
-    const id = newId();
+    const id = freshId();
     const content = world.message(projectId, { id, endpointIds: endpoints.map((each) => each.id) });
     await world.send(content);
     await world.waitForAttempts(id, 2);

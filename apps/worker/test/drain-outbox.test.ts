@@ -1,9 +1,9 @@
 import { Postgres } from '@hqrelay/db/postgres';
 import { countOutbox, insertOutbox } from '@hqrelay/db/queries/outbox';
-import { newId } from '@hqrelay/domain/ids';
 import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { delayName, workExchange } from '@hqrelay/queue/topology';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { connect, type Channel, type ChannelModel } from 'amqplib';
@@ -46,7 +46,7 @@ afterEach(async () => {
 });
 
 function put(exchange: string, routingKey: string, text: string): Promise<void> {
-  return insertOutbox(postgres.pool, { id: newId(), exchange, routingKey, message: Buffer.from(text) });
+  return insertOutbox(postgres.pool, { id: freshId(), exchange, routingKey, message: Buffer.from(text) });
 }
 
 async function putMany(count: number, exchange: string, routingKey: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { deliveryId, newId } from '@hqrelay/domain/ids';
 import { decodeMessage, type DeliveryFields, type Envelope } from '@hqrelay/queue/messages';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { dispatch } from '../src/delivery/dispatch.ts';
 import type { WorkerWorld } from './worker-world.ts';
 
@@ -7,7 +8,7 @@ import type { WorkerWorld } from './worker-world.ts';
 export async function seedWebhook(world: WorkerWorld, retry: string, envelope: Partial<Envelope> = {}) {
   const { projectId, endpoints } = await world.seed({ retry });
   const { id: endpointId, endpoint } = endpoints[0]!;
-  const id = newId();
+  const id = freshId();
   const ids = { id, endpointIds: [endpointId] };
   const fields = (changes: Partial<DeliveryFields>): DeliveryFields => ({
     deliveryId: deliveryId(id, endpointId),

@@ -1,4 +1,4 @@
-import { newId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ it('credentials that an endpoint repeats in its answer are neither recorded nor 
     [project.id],
   );
   const secretId = rows[0]!.id;
-  const id = newId();
+  const id = freshId();
   const credentials = [{ name: 'Authorization', secretId, before: 'Bearer ', after: '' }];
   await world.send(world.message(project.id, { id, endpointIds: [endpointId], credentials }));
   const [attempt] = await world.waitForAttempts(id, 1);

@@ -1,6 +1,6 @@
 import { createCertificates } from '@hqrelay/testing/certificates';
-import { newId } from '@hqrelay/domain/ids';
 import { startFaultyEndpoint, type Fault, type FaultyEndpoint } from '@hqrelay/testing/faulty-endpoint';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkerWorld, type AttemptInSql, type WorkerWorld } from './worker-world.ts';
@@ -33,7 +33,7 @@ async function attemptAt(
     tls: { ca: options.ca },
   });
   await world.forget(project.id);
-  const id = newId();
+  const id = freshId();
   await world.send(world.message(project.id, { id, endpointIds: [endpointId] }));
   const [attempt] = await world.waitForAttempts(id, 1);
   return attempt!;

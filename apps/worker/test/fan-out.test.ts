@@ -1,4 +1,5 @@
-import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { deliveryId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
 
@@ -14,7 +15,7 @@ describe('a webhook', () => {
   it('a webhook goes byte for byte to every endpoint that it owes, and to no other of its project', async () => {
     const { projectId, endpoints } = await world.seed({}, {}, {});
     const [first, second, other] = endpoints;
-    const id = newId();
+    const id = freshId();
     const body = Buffer.from([0, 1, 2, 255, 254]);
     await world.send(
       world.message(
@@ -52,8 +53,8 @@ describe('a webhook', () => {
   it('a webhook that owes no endpoint is acknowledged without a request', async () => {
     const { projectId, endpoints } = await world.seed({});
     const [only] = endpoints;
-    const nothing = newId();
-    const after = newId();
+    const nothing = freshId();
+    const after = freshId();
     await world.send(world.message(projectId, { id: nothing, endpointIds: [] }));
     await world.send(world.message(projectId, { id: after, endpointIds: [only!.id] }));
     await world.waitForAttempts(after, 1);
@@ -65,7 +66,7 @@ describe('a webhook', () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s' }, { retry: '1s' });
     const [failing, fine] = endpoints;
     failing!.endpoint.answerWith((_request, count) => ({ statusCode: count === 1 ? 500 : 200 }));
-    const id = newId();
+    const id = freshId();
     await world.send(world.message(projectId, { id, endpointIds: [failing!.id, fine!.id] }));
 
     const attempts = await world.waitForAttempts(id, 3);
@@ -83,7 +84,7 @@ describe('a webhook', () => {
 
   it('a webhook whose message is redelivered after its fan-out is delivered once to each endpoint', async () => {
     const { projectId, endpoints } = await world.seed({}, {});
-    const id = newId();
+    const id = freshId();
     const content = world.message(projectId, { id, endpointIds: endpoints.map((each) => each.id) });
     await world.send(content);
     await world.waitForAttempts(id, 2);
@@ -91,7 +92,7 @@ describe('a webhook', () => {
     expect(await world.redeliver(content)).toBe('ack');
 
     // The duplicates are in the queue before this message.
-    const after = newId();
+    const after = freshId();
     await world.send(world.message(projectId, { id: after, endpointIds: endpoints.map((each) => each.id) }));
     await world.waitForAttempts(after, 2);
     for (const { endpoint } of endpoints) {

@@ -1,4 +1,4 @@
-import { newId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
@@ -21,7 +21,7 @@ describe('a delivery', () => {
     const { projectId, endpoints } = await world.seed({ retry: '2h' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith((_request, count) => ({ statusCode: count === 1 ? 500 : 200 }));
-    const id = newId();
+    const id = freshId();
     const body = Buffer.from([1, 0, 255]);
     await world.send(world.message(projectId, { id, endpointIds: [endpointId] }, body));
 
@@ -52,7 +52,7 @@ describe('a delivery', () => {
     const { projectId, endpoints } = await world.seed({});
     const { id: endpointId, endpoint } = endpoints[0]!;
     await world.changeEndpoint(projectId, endpointId, off);
-    const id = newId();
+    const id = freshId();
     await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
 
     expect(await world.waitForHeld(id)).toMatchObject({ reason, queue: 'hqrelay.webhooks' });
@@ -69,7 +69,7 @@ describe('a delivery', () => {
     const { projectId, endpoints } = await world.seed({});
     const { id: endpointId, endpoint } = endpoints[0]!;
     await world.changeEndpoint(projectId, endpointId, 'paused = true');
-    const id = newId();
+    const id = freshId();
     await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
     await world.waitForHeld(id);
     await world.changeEndpoint(projectId, endpointId, 'paused = false');
@@ -78,7 +78,7 @@ describe('a delivery', () => {
     await world.releaseHeld();
     await world.waitForAttempts(id, 1);
     await world.send(rows[0]!.message);
-    const after = newId();
+    const after = freshId();
     await world.send(world.message(projectId, { id: after, endpointIds: [endpointId] }));
     await world.waitForAttempts(after, 1);
     expect(endpoint.requests.filter((request) => request.headers['webhook-id'] === id)).toHaveLength(1);
@@ -88,7 +88,7 @@ describe('a delivery', () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith((_request, count) => ({ statusCode: count === 1 ? 410 : 200 }));
-    const id = newId();
+    const id = freshId();
     await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
 
     expect(await world.waitForHeld(id)).toMatchObject({ reason: 'disabled' });
@@ -100,7 +100,7 @@ describe('a delivery', () => {
     ]);
     expect(rows).toEqual([{ enabled: false, disabled_reason: expect.stringContaining('410') }]);
 
-    const other = newId();
+    const other = freshId();
     await world.send(world.message(projectId, { id: other, endpointIds: [endpointId] }));
     await world.waitForHeld(other);
     expect(endpoint.requests).toHaveLength(1);
@@ -120,7 +120,7 @@ describe('a delivery', () => {
     const { projectId, endpoints } = await world.seed({});
     const { id: endpointId } = endpoints[0]!;
     await world.changeEndpoint(projectId, endpointId, 'paused = true');
-    const id = newId();
+    const id = freshId();
     await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
     await world.waitForHeld(id);
     const [before] = await world.held();

@@ -1,4 +1,5 @@
-import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { deliveryId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { seedEndpoint } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -23,7 +24,7 @@ afterEach(async () => {
 });
 
 async function sendMany(projectId: string, endpointId: string, count: number): Promise<string[]> {
-  const ids = Array.from({ length: count }, () => newId());
+  const ids = Array.from({ length: count }, () => freshId());
   for (const id of ids) await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
   return ids;
 }
@@ -31,7 +32,7 @@ async function sendMany(projectId: string, endpointId: string, count: number): P
 /** Sends second attempts that are due. */
 async function sendRetries(projectId: string, endpointId: string, count: number): Promise<void> {
   const messages = Array.from({ length: count }, () => {
-    const id = newId();
+    const id = freshId();
     const fields = { deliveryId: deliveryId(id, endpointId), endpointId, notBefore: world.now() };
     const delivery = { ...fields, attemptNum: 2, lane: 'retry' as const };
     return world.message(projectId, { id, endpointIds: [endpointId], delivery });

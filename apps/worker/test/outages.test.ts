@@ -1,5 +1,5 @@
-import { newId } from '@hqrelay/domain/ids';
 import { decodeMessage } from '@hqrelay/queue/messages';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drainOutbox } from '../src/jobs/drain-outbox.ts';
@@ -18,7 +18,7 @@ afterAll(() => world.close());
 async function knownProject(retry: string) {
   const { projectId, endpoints } = await world.seed({ retry });
   const { id: endpointId, endpoint } = endpoints[0]!;
-  const first = newId();
+  const first = freshId();
   await world.send(world.message(projectId, { id: first, endpointIds: [endpointId] }));
   await world.waitForAttempts(first, 1);
   return { projectId, endpointId, endpoint };
@@ -45,8 +45,8 @@ async function withoutPostgres(work: () => Promise<void>): Promise<void> {
 describe('while Postgres is stopped', () => {
   it('webhooks are delivered and retried while Postgres is stopped, and their attempts recorded later', async () => {
     const { projectId, endpointId, endpoint } = await knownProject('1s');
-    const failing = newId();
-    const fine = newId();
+    const failing = freshId();
+    const fine = freshId();
     endpoint.answerWith(({ headers }) => ({
       statusCode: headers['webhook-id'] === failing && headers['x-hqrelay-attempt'] === '1' ? 500 : 200,
     }));
@@ -70,7 +70,7 @@ describe('while Postgres is stopped', () => {
   it('an endpoint that answers 410 while Postgres is stopped is disabled by its 410 five minutes later', async () => {
     const { projectId, endpointId, endpoint } = await knownProject('1s');
     endpoint.answerWith({ statusCode: 410 });
-    const id = newId();
+    const id = freshId();
     await withoutPostgres(async () => {
       await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
       await waitFor('it to wait in a delay queue', () => world.publishedOf(id).length === 1);
@@ -95,7 +95,7 @@ describe('while Postgres is stopped', () => {
 describe('while RabbitMQ is down', () => {
   it('the next attempt waits in the outbox while RabbitMQ is down, once, and is made when it is back', async () => {
     const { projectId, endpointId, endpoint } = await knownProject('1s');
-    const id = newId();
+    const id = freshId();
     endpoint.answerWith(({ headers }) =>
       headers['webhook-id'] === id && headers['x-hqrelay-attempt'] === '1'
         ? { statusCode: 500, delayMs: 1_500 }
@@ -134,7 +134,7 @@ describe('while RabbitMQ is down', () => {
   it('a webhook in flight when RabbitMQ restarts is delivered, and the worker consumes again', async () => {
     const { projectId, endpointId, endpoint } = await knownProject('1s');
     endpoint.answerWith({ delayMs: 500 });
-    const ids = Array.from({ length: 20 }, () => newId());
+    const ids = Array.from({ length: 20 }, () => freshId());
     for (const id of ids) await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
     await endpoint.waitForRequests(2);
     await world.servers.rabbitmq!.kill();

@@ -1,4 +1,5 @@
-import { deliveryId, idOfBytes, newId } from '@hqrelay/domain/ids';
+import { deliveryId, idOfBytes } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { seedEndpoint } from '@hqrelay/testing/seed';
 import { startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { waitFor } from '@hqrelay/testing/wait-for';
@@ -36,7 +37,7 @@ describe('a message', () => {
     ['whose project id is not a UUID', { projectId: 'no-uuid' }],
     ['whose endpoint id is not a UUID', { endpointIds: ['no-uuid'] }],
   ])('a message %s is parked at once', async (_what, changes) => {
-    const content = world.message(newId(), { endpointIds: [newId()], ...changes });
+    const content = world.message(freshId(), { endpointIds: [freshId()], ...changes });
     await world.send(content);
     const letter = await world.waitForDeadLetter(idOfBytes(content), 5_000);
     expect(letter.kind).toBe('message');
@@ -45,8 +46,8 @@ describe('a message', () => {
 
   it('a message for an endpoint that does not exist is a dead letter of its delivery, with that reason', async () => {
     const { projectId } = await world.seed({});
-    const unknown = newId();
-    const id = newId();
+    const unknown = freshId();
+    const id = freshId();
     await world.send(world.message(projectId, { id, endpointIds: [unknown] }));
     expect(await world.waitForDeadLetter(deliveryId(id, unknown))).toMatchObject({
       kind: 'delivery',
@@ -60,14 +61,14 @@ describe('a message', () => {
 
   it('a message for an endpoint that is newer than the configuration cached by the worker is delivered', async () => {
     const { projectId, endpoints } = await world.seed({});
-    const before = newId();
+    const before = freshId();
     await world.send(world.message(projectId, { id: before, endpointIds: [endpoints[0]!.id] }));
     await world.waitForAttempts(before, 1);
 
     const endpoint = await startRecordingEndpoint();
     try {
       const added = await seedEndpoint(world, projectId, { url: endpoint.url });
-      const id = newId();
+      const id = freshId();
       await world.send(world.message(projectId, { id, endpointIds: [added.id] }));
       await waitFor('the message to wait', () => world.publishedOf(id).length > 0);
       expect(await world.deadLettersOf(id)).toEqual([]);

@@ -1,8 +1,9 @@
-import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { deliveryId } from '@hqrelay/domain/ids';
 import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { encodeMessage, type DeliveryFields } from '@hqrelay/queue/messages';
 import { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { workExchange, type WorkQueue } from '@hqrelay/queue/topology';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { connect } from 'amqplib';
 import { workQueueOf } from '../src/outgoing/outgoing.ts';
@@ -52,7 +53,7 @@ export async function publishWebhooks(
   { count, bytes, lane = 'live', isSized = true }: Options,
 ): Promise<string[]> {
   const { send, close } = await (isSized ? connectPublisher(rabbitmqUrl) : connectOlderVersion(rabbitmqUrl));
-  const ids = Array.from({ length: count }, () => newId());
+  const ids = Array.from({ length: count }, () => freshId());
   const body = Buffer.alloc(bytes, 'x');
   const publish = async (id: string, number: number) => {
     const { projectId, endpointId } = targets[number % targets.length] as Target;

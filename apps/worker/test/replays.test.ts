@@ -1,5 +1,6 @@
-import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { deliveryId } from '@hqrelay/domain/ids';
 import type { Envelope } from '@hqrelay/queue/messages';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
 
@@ -15,7 +16,7 @@ afterAll(() => world.close());
 async function replayed(retry: string, envelope: Partial<Envelope> = {}) {
   const { projectId, endpoints } = await world.seed({ retry });
   const { id: endpointId, endpoint } = endpoints[0]!;
-  const [id, replayId] = [newId(), newId()];
+  const [id, replayId] = [freshId(), freshId()];
   await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
   await world.waitForAttempts(id, 1);
   const fields = { deliveryId: deliveryId(id, endpointId, replayId), endpointId, replayId };

@@ -1,5 +1,5 @@
-import { newId } from '@hqrelay/domain/ids';
 import { deadLetterQueue } from '@hqrelay/queue/topology';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
 
@@ -16,7 +16,7 @@ describe('a delivery that fails', () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s,2s' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith({ statusCode: 500, body: 'out of order' });
-    const id = newId();
+    const id = freshId();
     const body = Buffer.from('{"n":1}');
     await world.send(world.message(projectId, { id, endpointIds: [endpointId] }, body));
 
@@ -67,7 +67,7 @@ describe('a delivery that fails', () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s,1s,1s' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith((_request, count) => (count < 3 ? { instead: 'reset' } : { statusCode: 204 }));
-    const id = newId();
+    const id = freshId();
     await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
     expect(await world.waitForAttempts(id, 3)).toMatchObject([
       { attempt_num: 1, status: 'failed', status_code: null, error: expect.stringContaining('connection') },
@@ -82,7 +82,7 @@ describe('a delivery that fails', () => {
     const { projectId, endpoints } = await world.seed({ retry: '1s', timeoutMs: 200 });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith((_request, count) => (count === 1 ? { instead: 'hang' } : {}));
-    const id = newId();
+    const id = freshId();
     await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
     const [first] = await world.waitForAttempts(id, 2);
     expect(first).toMatchObject({
@@ -105,7 +105,7 @@ describe('a delivery that fails', () => {
         count === 1 ? { statusCode: 503, headers: { 'retry-after': seconds } } : {},
       );
     }
-    const id = newId();
+    const id = freshId();
     await world.send(world.message(projectId, { id, endpointIds: [longer!.id, shorter!.id] }));
     const attempts = await world.waitForAttempts(id, 4);
     for (const [each, delayMs] of [
@@ -124,7 +124,7 @@ describe('a delivery that fails', () => {
     const { projectId, endpoints } = await world.seed({ retry: '30m' });
     const { id: endpointId, endpoint } = endpoints[0]!;
     endpoint.answerWith({ statusCode: 500 });
-    const id = newId();
+    const id = freshId();
     const content = world.message(projectId, { id, endpointIds: [endpointId] });
     await world.send(content);
     await world.waitForAttempts(id, 1);

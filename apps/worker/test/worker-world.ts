@@ -1,5 +1,4 @@
 import { announceProjectChange } from '@hqrelay/cache/project-config';
-import { newId } from '@hqrelay/domain/ids';
 import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { decodeMessage, encodeMessage, type DeliveryFields, type Envelope } from '@hqrelay/queue/messages';
 import { decodeParked } from '@hqrelay/queue/parked';
@@ -7,6 +6,7 @@ import { Publisher, type Publication } from '@hqrelay/queue/publishing/publisher
 import { deadLetterQueue, workExchange, type WorkQueue } from '@hqrelay/queue/topology';
 import { createLogger } from '@hqrelay/runtime/logger';
 import { createRegistry } from '@hqrelay/runtime/metrics';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
@@ -192,7 +192,7 @@ function webhookMessage(
   body = Buffer.from('{}'),
 ): Buffer {
   const defaults = { v: 1 as const, eventType: null, correlationId: 'test', endpointIds: [], headers: [] };
-  return encodeMessage({ envelope: { ...defaults, id: newId(), projectId, ...envelope }, body });
+  return encodeMessage({ envelope: { ...defaults, id: freshId(), projectId, ...envelope }, body });
 }
 
 function recordPublications(publisher: Publisher): Publication[] {

@@ -26,7 +26,7 @@ export async function recordChange(client: pg.PoolClient, actor: Actor, change: 
   const { action, projectId, target, before, after, more = {} } = change;
   const details = { ...changedFields(before, after), ...more };
   if (Object.keys(details).length === 0) return;
-  await insertAdminLog(client, { id: newId(), actor, action, projectId, target, details });
+  await insertAdminLog(client, { id: newId(Date.now()), actor, action, projectId, target, details });
 }
 
 /** The fields that differ, before and after the change; empty when none does. */

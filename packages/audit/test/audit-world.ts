@@ -1,10 +1,10 @@
 import { Postgres } from '@hqrelay/db/postgres';
 import type { AuditRow, DeliveryAttemptRow } from '@hqrelay/db/queries/append-audit';
-import { newId } from '@hqrelay/domain/ids';
 import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { decodeParked } from '@hqrelay/queue/parked';
 import { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { auditQueue, deadLetterQueue } from '@hqrelay/queue/topology';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld } from '@hqrelay/testing/world';
 import { inject } from 'vitest';
@@ -81,12 +81,12 @@ export async function startAuditWorld(options: { diskMib?: number } = {}) {
   };
 }
 
-export function webhook(payload: Buffer = Buffer.from('{}'), id = newId()): AuditRow {
+export function webhook(payload: Buffer = Buffer.from('{}'), id = freshId()): AuditRow {
   return {
     kind: 'webhook',
     log: {
       id,
-      projectId: newId(),
+      projectId: freshId(),
       webhookId: id,
       eventType: null,
       status: 'queued',
@@ -106,11 +106,11 @@ export function attempt(changes: Partial<DeliveryAttemptRow> = {}): Extract<Audi
   return {
     kind: 'attempt',
     attempt: {
-      id: newId(),
-      deliveryId: newId(),
-      webhookLogId: newId(),
-      projectId: newId(),
-      endpointId: newId(),
+      id: freshId(),
+      deliveryId: freshId(),
+      webhookLogId: freshId(),
+      projectId: freshId(),
+      endpointId: freshId(),
       lane: 'live',
       attemptNum: 1,
       status: 'delivered',

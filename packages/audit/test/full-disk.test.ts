@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mayMount } from '@hqrelay/testing/mount-disk';
+import { mayMount } from '@hqrelay/testing/servers/mount-disk';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attempt, startAuditWorld, webhook, type AuditWorld } from './audit-world.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { newId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { decodeSpill } from '../src/spill-format.ts';
@@ -142,7 +143,7 @@ describe('while Postgres is frozen', () => {
   });
 
   it('spilled rows keep the places of credentials, and null where a webhook had none', async () => {
-    const credentials = [{ name: 'Authorization', secretId: newId(), before: 'Bearer ', after: '' }];
+    const credentials = [{ name: 'Authorization', secretId: freshId(), before: 'Bearer ', after: '' }];
     const plain = webhook();
     const withThem = webhook();
     if (withThem.kind === 'webhook') withThem.payload = { ...withThem.payload!, credentials };

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { configMacKeys } from '@hqrelay/domain/secrets/config-mac';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
-import { newId } from '@hqrelay/domain/ids';
 import type { StoreState } from '@hqrelay/flow/store-health';
 import type { RunningServer } from '@hqrelay/services/running-server';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -174,7 +174,7 @@ it('an ACL user with the rights that docs/operations.md names can do everything'
   try {
     limited.start();
     await waitFor('Redis', () => limited.health.isUp);
-    const projectId = newId();
+    const projectId = freshId();
     followProjectChanges(subscriber, (each) => announced.push(each));
     await waitFor('the subscription', () => announced.length === 1);
     await announceProjectChange(limited.redis, projectId);
@@ -188,9 +188,9 @@ it('an ACL user with the rights that docs/operations.md names can do everything'
     const claim = {
       projectId,
       webhookId: 'w',
-      id: newId(),
+      id: freshId(),
       payloadSha256: '',
-      token: newId(),
+      token: freshId(),
       contentKeys: [],
     };
     const limits = { rateLimitPerMinute: 1, idempotencyTtlSeconds: 60 };

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { appendAudit } from '../src/queries/append-audit.ts';
 import { readDeliveryHistories } from '../src/queries/delivery-attempts.ts';
-import { newId, timeOfId } from '@hqrelay/domain/ids';
+import { timeOfId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { describe, expect, it } from 'vitest';
 import { openWorld } from './open-world.ts';
 import { attemptRow, webhookRow } from './audit-rows.ts';
@@ -15,9 +16,9 @@ async function logOf(id: string): Promise<Record<string, unknown> | undefined> {
 
 describe('a batch of audit rows', () => {
   it('a batch is stored field by field, each row under the time inside its id', async () => {
-    const endpointIds = [newId(), newId()];
+    const endpointIds = [freshId(), freshId()];
     const webhook = webhookRow(
-      { endpointIds, reason: 'why', duplicateOf: newId(), payloadBytes: 5, bodyIsKey: true },
+      { endpointIds, reason: 'why', duplicateOf: freshId(), payloadBytes: 5, bodyIsKey: true },
       {
         payload: Buffer.from('hello'),
         headers: [
@@ -76,7 +77,7 @@ describe('a batch of audit rows', () => {
   it('a batch that is written again, also in parts and concurrently, changes nothing', async () => {
     const webhooks = Array.from({ length: 20 }, (_, index) => ({
       ...webhookRow({ webhookId: `again-${index}` }),
-      outbox: { id: newId(), exchange: '', routingKey: 'again', message: Buffer.from('m') },
+      outbox: { id: freshId(), exchange: '', routingKey: 'again', message: Buffer.from('m') },
     }));
     const rows = webhooks.flatMap((webhook) => [webhook, attemptRow(webhook.log)]);
     await appendAudit(app, rows);
@@ -100,7 +101,7 @@ describe('a batch of audit rows', () => {
     const webhooks = sizes.map((size, index) => ({
       ...webhookRow({}, { payload: randomBytes(size) }),
       ...(index % 2 === 0 && {
-        outbox: { id: newId(), exchange: '', routingKey: 'bytes', message: randomBytes(size + 1) },
+        outbox: { id: freshId(), exchange: '', routingKey: 'bytes', message: randomBytes(size + 1) },
       }),
     }));
     const bare = webhookRow({ status: 'rejected' }, null);
@@ -125,7 +126,7 @@ describe('a batch of audit rows', () => {
   it('a batch puts its messages into the outbox in the order given', async () => {
     const webhooks = Array.from({ length: 300 }, (_, index) => ({
       ...webhookRow({}, null),
-      outbox: { id: newId(), exchange: '', routingKey: 'order', message: Buffer.from(String(index)) },
+      outbox: { id: freshId(), exchange: '', routingKey: 'order', message: Buffer.from(String(index)) },
     }));
     await appendAudit(app, webhooks);
     const { rows } = await app.query<{ message: Buffer }>(
@@ -165,7 +166,7 @@ describe('a batch of audit rows', () => {
   it('a batch with one webhook that cannot be stored stores none of its webhooks, payloads or messages', async () => {
     const good = {
       ...webhookRow({ webhookId: 'half' }),
-      outbox: { id: newId(), exchange: '', routingKey: 'half', message: Buffer.from('m') },
+      outbox: { id: freshId(), exchange: '', routingKey: 'half', message: Buffer.from('m') },
     };
     const bad = webhookRow({ webhookId: 'half', projectId: 'no-uuid' });
     await expect(appendAudit(app, [good, bad])).rejects.toMatchObject({ code: '22P02' });

@@ -1,5 +1,5 @@
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { appendAudit } from '../src/queries/append-audit.ts';
-import { newId } from '@hqrelay/domain/ids';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -46,11 +46,11 @@ beforeAll(async () => {
   await appendAudit(app, [webhook, attemptRow(webhook.log)]);
   await app.query(
     'insert into replays (id, webhook_log_id, endpoint_id, requested_by, requested_at) values ($1, $2, $3, $4, now())',
-    [newId(), webhook.log.id, webhook.log.endpointIds[0], 'test'],
+    [freshId(), webhook.log.id, webhook.log.endpointIds[0], 'test'],
   );
   await app.query(
     `insert into admin_log (id, actor, action, project_id, target, details) values ($1, 'cli:test', 'project.update', $2, 'test', '{}')`,
-    [newId(), webhook.log.projectId],
+    [freshId(), webhook.log.projectId],
   );
 });
 

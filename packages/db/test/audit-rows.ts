@@ -1,4 +1,5 @@
-import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { deliveryId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import type {
   AuditRow,
   DeliveryAttemptRow,
@@ -11,17 +12,17 @@ export function webhookRow(
   log: Partial<WebhookLogRow> = {},
   payload: Partial<WebhookPayloadRow> | null = {},
 ): Extract<AuditRow, { kind: 'webhook' }> {
-  const id = log.id ?? newId();
+  const id = log.id ?? freshId();
   return {
     kind: 'webhook',
     log: {
       id,
-      projectId: newId(),
+      projectId: freshId(),
       webhookId: `evt-${id}`,
       eventType: 'payment.captured',
       status: 'queued',
       reason: null,
-      endpointIds: [newId()],
+      endpointIds: [freshId()],
       duplicateOf: null,
       payloadSha256: 'ab'.repeat(32),
       payloadBytes: 2,
@@ -42,7 +43,7 @@ export function attemptRow(
   return {
     kind: 'attempt',
     attempt: {
-      id: newId(),
+      id: freshId(),
       deliveryId: deliveryId(webhook.id, endpointId),
       webhookLogId: webhook.id,
       projectId: webhook.projectId,

@@ -1,6 +1,6 @@
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { readProjectConfig } from '../src/queries/project-config.ts';
 import { raiseLastSeen } from '../src/queries/last-seen.ts';
-import { newId } from '@hqrelay/domain/ids';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openWorld } from './open-world.ts';
@@ -96,7 +96,7 @@ describe('a project’s config version', () => {
       ),
       ...Array.from({ length: 10 }, () =>
         app.query(`insert into project_secrets (id, project_id, sealed, key_id) values ($1, $2, 'x', 'y')`, [
-          newId(),
+          freshId(),
           projectId,
         ]),
       ),

@@ -2,6 +2,7 @@ import { appendAudit } from '../src/queries/append-audit.ts';
 import { holdDeliveries } from '../src/queries/held-deliveries.ts';
 import { ensurePartition } from '../src/queries/partitions.ts';
 import { deliveryId, newId, timeOfId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { describe, expect, it } from 'vitest';
 import { openWorld } from './open-world.ts';
 import { attemptRow, webhookRow } from './audit-rows.ts';
@@ -51,7 +52,9 @@ function hold(log: { id: string; endpointIds: readonly string[] }): Promise<void
 
 describe('delivery_status', () => {
   it('a delivery is waiting, without attempts, for every endpoint that a new webhook owes', async () => {
-    const webhook = webhookRow({ endpointIds: [newId(), newId()].toSorted((a, b) => a.localeCompare(b)) });
+    const webhook = webhookRow({
+      endpointIds: [freshId(), freshId()].toSorted((a, b) => a.localeCompare(b)),
+    });
     await appendAudit(app, [webhook]);
     expect(await statusOf(webhook.log.id)).toMatchObject(
       webhook.log.endpointIds.map((endpointId) => ({
@@ -141,7 +144,7 @@ describe('delivery_status', () => {
   });
 
   it('each endpoint of a webhook has a row and a state of its own', async () => {
-    const [first, second] = [newId(), newId()].toSorted((a, b) => a.localeCompare(b)) as [string, string];
+    const [first, second] = [freshId(), freshId()].toSorted((a, b) => a.localeCompare(b)) as [string, string];
     const webhook = webhookRow({ endpointIds: [first, second] });
     await appendAudit(app, [
       webhook,
@@ -166,7 +169,7 @@ describe('delivery_status', () => {
 
   it('the view does not count the attempts of a replay as those of the delivery', async () => {
     const webhook = webhookRow();
-    const replayed = deliveryId(webhook.log.id, webhook.log.endpointIds[0] as string, newId());
+    const replayed = deliveryId(webhook.log.id, webhook.log.endpointIds[0] as string, freshId());
     await appendAudit(app, [
       webhook,
       attemptRow(webhook.log, { status: 'dead_lettered' }),

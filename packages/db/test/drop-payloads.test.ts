@@ -1,4 +1,5 @@
 import { deliveryId, newId, timeOfId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { describe, expect, it } from 'vitest';
 import { openWorld } from './open-world.ts';
 import { appendAudit, type AuditRow } from '../src/queries/append-audit.ts';
@@ -72,7 +73,7 @@ describe('dropping payloads', () => {
       now,
     );
     await end(replayed, 'delivered');
-    const replayId = newId();
+    const replayId = freshId();
     await app.query(
       'insert into replays (id, webhook_log_id, endpoint_id, requested_by, requested_at) values ($1, $2, $3, $4, $5)',
       [replayId, replayed.log.id, replayed.log.endpointIds[0], 'test', new Date(timeOfId(replayId))],

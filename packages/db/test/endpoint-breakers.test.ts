@@ -1,6 +1,6 @@
 import { changeBreaker, dropQuietBreakers, readBreakers } from '../src/queries/endpoint-breakers.ts';
 import { afterFailures } from '@hqrelay/domain/delivery/breaker';
-import { newId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { describe, expect, it } from 'vitest';
 import { openWorld } from './open-world.ts';
 
@@ -12,7 +12,7 @@ const failedOnce = (since: number) => (before: Parameters<typeof afterFailures>[
 
 describe('the breaker of an endpoint', () => {
   it('a breaker is stored field by field', async () => {
-    const endpointId = newId();
+    const endpointId = freshId();
     const { before, after } = await changeBreaker(app, endpointId, () =>
       afterFailures(undefined, { count: 12, since: t0, now: t0 + 20_000, probed: false }),
     );
@@ -22,7 +22,7 @@ describe('the breaker of an endpoint', () => {
   });
 
   it('concurrent workers change a breaker one after another, so that every failure counts', async () => {
-    const endpointId = newId();
+    const endpointId = freshId();
     await Promise.all(
       Array.from({ length: 20 }, (_, index) => changeBreaker(app, endpointId, failedOnce(t0 + index))),
     );
@@ -30,14 +30,14 @@ describe('the breaker of an endpoint', () => {
   });
 
   it('a breaker is deleted when its change returns none', async () => {
-    const endpointId = newId();
+    const endpointId = freshId();
     await changeBreaker(app, endpointId, failedOnce(t0));
     await changeBreaker(app, endpointId, () => undefined);
     expect((await readBreakers(app)).has(endpointId)).toBe(false);
   });
 
   it('a closed breaker is deleted after an hour without a change, an open one stays', async () => {
-    const [quiet, open] = [newId(), newId()];
+    const [quiet, open] = [freshId(), freshId()];
     await changeBreaker(app, quiet, failedOnce(t0));
     await changeBreaker(app, open, () =>
       afterFailures(undefined, { count: 12, since: t0, now: t0 + 20_000, probed: false }),

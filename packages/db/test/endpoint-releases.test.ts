@@ -5,6 +5,7 @@ import {
 } from '../src/queries/endpoint-releases.ts';
 import { holdDeliveries, type HoldReason } from '../src/queries/held-deliveries.ts';
 import { newId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openWorld } from './open-world.ts';
@@ -23,7 +24,7 @@ const t0 = Date.now();
 /** One delivery for each of `ages`, which say how many seconds ago its webhook came. The message says the age. */
 async function hold(reason: HoldReason, ages: readonly number[], dueAt = 0, queue = 'hqrelay.webhooks') {
   const deliveries = ages.map((age) => ({
-    deliveryId: newId(),
+    deliveryId: freshId(),
     webhookLogId: newId(t0 - age * 1_000),
     endpointId,
     attemptNum: 1,

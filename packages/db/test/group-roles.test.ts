@@ -1,4 +1,4 @@
-import { newId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';
@@ -12,7 +12,7 @@ type Program = (typeof programs)[number];
 
 let world: World;
 const clients = new Map<Program, pg.Client>();
-const reader = `reader_${newId().slice(-12)}`;
+const reader = `reader_${freshId().slice(-12)}`;
 
 beforeAll(async () => {
   world = await createWorld(inject('run'));
@@ -49,9 +49,9 @@ async function fillTables(): Promise<void> {
   const webhook = webhookRow({ projectId: project.id });
   await appendAudit(world.sql, [webhook, attemptRow(webhook.log)]);
   await world.sql.query(
-    `insert into dead_letters (id, kind, reason, dead_at) values ('${newId()}', 'delivery', 'test', now());
+    `insert into dead_letters (id, kind, reason, dead_at) values ('${freshId()}', 'delivery', 'test', now());
      insert into idempotency_keys (project_id, webhook_id, webhook_log_id, payload_sha256, state, token, reserved_at, expires_at)
-       values ('${newId()}', 'evt', '${newId()}', 'ab', 'seen', '${newId()}', now(), now())`,
+       values ('${freshId()}', 'evt', '${freshId()}', 'ab', 'seen', '${freshId()}', now(), now())`,
   );
 }
 
@@ -70,7 +70,7 @@ async function outcomeOf(program: Program, statement: string): Promise<'allowed'
   }
 }
 
-const id = `'${newId()}'`;
+const id = `'${freshId()}'`;
 const month = new Date().toISOString().slice(0, 7).replace('-', '_');
 const insertWebhook = `insert into webhook_logs (id, project_id, webhook_id, status, endpoint_ids, payload_bytes, correlation_id, received_at)
   values (${id}, ${id}, 'evt', 'queued', '{}', 0, 'test', now())`;

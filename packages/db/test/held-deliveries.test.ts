@@ -1,5 +1,5 @@
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { countHeld, holdDeliveries, releaseDue, type HeldDelivery } from '../src/queries/held-deliveries.ts';
-import { newId } from '@hqrelay/domain/ids';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openWorld } from './open-world.ts';
@@ -18,10 +18,10 @@ afterEach(() => world.sql.query('delete from held_deliveries'));
 const now = Date.now();
 
 function held(changes: Partial<HeldDelivery> = {}): HeldDelivery {
-  const deliveryId = newId();
+  const deliveryId = freshId();
   return {
     deliveryId,
-    webhookLogId: newId(),
+    webhookLogId: freshId(),
     endpointId,
     attemptNum: 1,
     orderingKey: null,

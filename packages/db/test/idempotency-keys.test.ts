@@ -1,4 +1,4 @@
-import { newId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { reservationCases } from '@hqrelay/testing/reservation/reservation-cases';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';
@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  projectId = newId();
+  projectId = freshId();
 });
 
 const body = 'ab'.repeat(32);
@@ -39,9 +39,9 @@ function keyOf(webhookId: string, options: Partial<KeyRequest> = {}): KeyRequest
   return {
     projectId,
     webhookId,
-    id: newId(),
+    id: freshId(),
     payloadSha256: body,
-    token: newId(),
+    token: freshId(),
     windowSeconds: 3_600,
     reservationSeconds: 10,
     ...options,
@@ -78,7 +78,7 @@ describe('requests that are made together', () => {
     const [accepted, released, atWork] = [keyOf('accepted'), keyOf('released'), keyOf('at work')];
     await reserveKeys(pool, [accepted, released, atWork]);
     await acceptKeys(pool, [accepted]);
-    await releaseKeys(pool, [released, { ...atWork, token: newId() }]);
+    await releaseKeys(pool, [released, { ...atWork, token: freshId() }]);
     const fresh = keyOf('fresh');
     expect(
       await reserveKeys(pool, [

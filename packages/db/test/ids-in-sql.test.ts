@@ -1,4 +1,5 @@
 import { deliveryId, newId, timeOfId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 
@@ -12,7 +13,7 @@ afterAll(() => world.close());
 
 it('SQL derives the same delivery id as the apps', async () => {
   const pairs = [
-    ...Array.from({ length: 500 }, () => [newId(), newId()] as const),
+    ...Array.from({ length: 500 }, () => [freshId(), freshId()] as const),
     ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const,
   ];
   const { rows } = await world.sql.query<{ id: string }>(

@@ -1,4 +1,3 @@
-import { newId } from '@hqrelay/domain/ids';
 import { listenOnLoopback } from '@hqrelay/testing/network/loopback-server';
 import { createConnection, createServer } from 'node:net';
 import pg from 'pg';
@@ -6,6 +5,7 @@ import { afterEach, describe, expect, inject, it } from 'vitest';
 import { migrate } from '../src/migrate.ts';
 import { groupRoles } from '../src/roles/group-roles.ts';
 import { grantAsBefore } from '@hqrelay/testing/database/previous-grants';
+import { freshId } from '@hqrelay/testing/fresh-id';
 
 const serverUrl = new URL(inject('run').postgres);
 const allGroups = ['hqrelay_console', 'hqrelay_receiver', 'hqrelay_worker'];
@@ -22,7 +22,7 @@ afterEach(() =>
 );
 
 function newUser(password = 'secret'): User {
-  const user = { name: `user_${newId().slice(-12)}`, password };
+  const user = { name: `user_${freshId().slice(-12)}`, password };
   users.push(user);
   return user;
 }
@@ -47,7 +47,7 @@ async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>
 const onServer = <T>(work: (client: pg.Client) => Promise<T>) => connected(urlOf('postgres'), work);
 
 async function newDatabase(): Promise<string> {
-  const name = `roles_${newId().slice(-12)}`;
+  const name = `roles_${freshId().slice(-12)}`;
   await onServer((client) => client.query(`create database ${name}`));
   databases.push(name);
   return name;

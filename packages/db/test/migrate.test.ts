@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { migrate } from '../src/migrate.ts';
-import { newId } from '@hqrelay/domain/ids';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const migrations = join(root, 'packages/db/migrations');
 const serverUrl = new URL(inject('run').postgres);
-const database = `migrate_${newId().slice(-12)}`;
-const appUser = { name: `app_${newId().slice(-12)}`, password: "it's \\ ü" };
+const database = `migrate_${freshId().slice(-12)}`;
+const appUser = { name: `app_${freshId().slice(-12)}`, password: "it's \\ ü" };
 
 function urlOf(name: string, user?: { name: string; password: string }): string {
   const url = new URL(serverUrl);

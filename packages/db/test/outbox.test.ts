@@ -1,5 +1,5 @@
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { countOutbox, drainOutbox, insertOutbox } from '../src/queries/outbox.ts';
-import { newId } from '@hqrelay/domain/ids';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openWorld } from './open-world.ts';
 import { doneOrWaiting } from './done-or-waiting.ts';
@@ -8,7 +8,7 @@ const { world, app } = await openWorld();
 
 afterEach(() => world.sql.query('delete from outbox'));
 
-const message = (text: string, id = newId()) => ({
+const message = (text: string, id = freshId()) => ({
   id,
   exchange: 'hqrelay.work',
   routingKey: 'hqrelay.retries',

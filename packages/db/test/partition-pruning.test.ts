@@ -1,8 +1,8 @@
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { appendAudit } from '../src/queries/append-audit.ts';
 import { readDeliveryHistories } from '../src/queries/delivery-attempts.ts';
 import { findOwedEndpoints, findPriorWebhooks } from '../src/queries/prior-webhooks.ts';
 import { ensurePartition } from '../src/queries/partitions.ts';
-import { newId } from '@hqrelay/domain/ids';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
@@ -53,9 +53,9 @@ it('the statements of the hot paths read only the months that they ask for, howe
   const claim = {
     projectId: log.projectId,
     webhookId: log.webhookId,
-    id: newId(),
+    id: freshId(),
     payloadSha256: 'ab'.repeat(32),
-    token: newId(),
+    token: freshId(),
     windowSeconds: 86_400,
     reservationSeconds: 10,
   };

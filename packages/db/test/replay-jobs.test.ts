@@ -7,6 +7,7 @@ import type { EncodeReplay } from '../src/queries/replays.ts';
 import { countReplayable, runReplayBatch } from '../src/queries/run-replay-batch.ts';
 import { inTransaction } from '../src/in-transaction.ts';
 import { deliveryId, newId, timeOfId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openWorld } from './open-world.ts';
@@ -72,7 +73,9 @@ const webhooks = (missing: boolean): ReplaySelection => ({
 
 async function createJob(selection: ReplaySelection, ratePerSecond = 2_000): Promise<string> {
   const job = { projectId, selection, ratePerSecond, requestedBy: 'test', count: 0, countCapped: false };
-  const { id } = await inTransaction(app, (client) => insertReplayJob(client, { id: newId(), ...job }, now));
+  const { id } = await inTransaction(app, (client) =>
+    insertReplayJob(client, { id: freshId(), ...job }, now),
+  );
   return id;
 }
 
@@ -189,11 +192,11 @@ describe('a replay job of dead letters', () => {
   it('a job counts dead letters without a payload, row or endpoint by reason, and replays the others', async () => {
     const fine = await die();
     await die({ hasPayload: false });
-    await die({ to: newId() });
+    await die({ to: freshId() });
     const archived = await seedEndpoint(world, projectId, { url });
     await die({ to: archived.id });
     await app.query('update endpoints set enabled = false, archived_at = now() where id = $1', [archived.id]);
-    await insertDeadLetters(app, [{ ...fine.letter, id: newId(), webhookLogId: newId() }], now - 500);
+    await insertDeadLetters(app, [{ ...fine.letter, id: freshId(), webhookLogId: freshId() }], now - 500);
     const notReplayed = { payload_dropped: 1, not_recorded: 1, no_endpoint: 1, endpoint_archived: 1 };
     const limit = { countMax: 100, withinMs: 10_000 };
     expect(await countReplayable(app, deadLetters(), limit)).toEqual({
@@ -213,7 +216,7 @@ describe('a replay job of dead letters', () => {
     const old = await die({ deadForMs: hourMs });
     const recent = await die();
     await die({ to: other.id });
-    const bytes = { id: newId(), kind: 'message' as const, content: Buffer.from('?') };
+    const bytes = { id: freshId(), kind: 'message' as const, content: Buffer.from('?') };
     await insertDeadLetters(app, [{ ...recent.letter, ...bytes }], now);
     const countOf = async (filter: object) => {
       const selection = { kind: 'dead_letters' as const, projectId, until: now + 5_000, ...filter };
@@ -223,14 +226,14 @@ describe('a replay job of dead letters', () => {
     expect(await countOf({ endpointId: other.id })).toBe(1);
     expect(await countOf({ since: now - 60_000 })).toBe(2);
     expect(await countOf({ until: now - 60_000 })).toBe(1);
-    expect(await countOf({ projectId: newId() })).toBe(0);
+    expect(await countOf({ projectId: freshId() })).toBe(0);
     await runToEnd(await createJob({ kind: 'dead_letters', endpointId, until: now - 60_000 }));
     expect(await heldWebhooks()).toEqual([old.log.id]);
   });
 
   it('a job replays a webhook to an endpoint once, however many dead letters the two have', async () => {
     const { log, letter } = await die();
-    await insertDeadLetters(app, [{ ...letter, id: deliveryId(log.id, endpointId, newId()) }], now - 500);
+    await insertDeadLetters(app, [{ ...letter, id: deliveryId(log.id, endpointId, freshId()) }], now - 500);
     const jobId = await createJob(deadLetters());
     await runToEnd(jobId);
     expect(await heldWebhooks()).toEqual([log.id]);
@@ -260,7 +263,7 @@ describe('a replay job of webhooks', () => {
     await holdDeliveries(app, [hold], now);
     const { log: dead } = await die(at(7));
     const neverOwed = await receive({ ...at(6), endpointIds: [] });
-    const owedToOther = await receive({ ...at(5), endpointIds: [newId()] });
+    const owedToOther = await receive({ ...at(5), endpointIds: [freshId()] });
     await receive({ ...at(4), eventType: 'order.paid' });
     await receive({ ...at(3), status: 'duplicate', endpointIds: [] });
     await receive({ ageMs: 25 * hourMs });
@@ -339,7 +342,7 @@ describe('the list of dead letters', () => {
     ]);
     const poison = {
       ...letter,
-      id: newId(),
+      id: freshId(),
       kind: 'message' as const,
       webhookLogId: null,
       endpointId: null,

@@ -1,4 +1,5 @@
 import { newId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { startTcpProxy, type TcpProxy } from '@hqrelay/testing/network/tcp-proxy';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
@@ -54,7 +55,7 @@ async function until(work: (reached: () => void) => Promise<unknown>): Promise<v
 
 describe('a client that falls silent in a transaction', () => {
   it('a worker that stops while it drains the outbox lets another worker drain it within seconds', async () => {
-    await insertOutbox(other, { id: newId(), ...message });
+    await insertOutbox(other, { id: freshId(), ...message });
     await until((reached) =>
       drainOutbox(silent, options, () => {
         reached();
@@ -69,7 +70,7 @@ describe('a client that falls silent in a transaction', () => {
   });
 
   it('a worker that is cut off while it drains the outbox lets another worker drain it within seconds', async () => {
-    await insertOutbox(other, { id: newId(), ...message });
+    await insertOutbox(other, { id: freshId(), ...message });
     await until((reached) =>
       drainOutbox(silent, options, async () => {
         proxy.blackHole();
@@ -109,9 +110,9 @@ describe('a client that falls silent in a transaction', () => {
   it('a worker that stops while it releases held deliveries lets another worker release them within seconds', async () => {
     const now = Date.now();
     const held = {
-      deliveryId: newId(),
-      webhookLogId: newId(),
-      endpointId: newId(),
+      deliveryId: freshId(),
+      webhookLogId: freshId(),
+      endpointId: freshId(),
       attemptNum: 2,
       orderingKey: null,
       reason: 'delay' as const,
@@ -134,7 +135,7 @@ describe('a client that falls silent in a transaction', () => {
   });
 
   it('a worker that is cut off while it changes a breaker lets another worker change it within seconds', async () => {
-    const endpointId = newId();
+    const endpointId = freshId();
     await until((reached) =>
       changeBreaker(silent, endpointId, (before) => {
         proxy.blackHole();
@@ -150,10 +151,10 @@ describe('a client that falls silent in a transaction', () => {
 
   it('a worker that stops while it releases the deliveries of one endpoint lets another worker release them within seconds', async () => {
     const now = Date.now();
-    const endpointId = newId();
+    const endpointId = freshId();
     const held = {
-      deliveryId: newId(),
-      webhookLogId: newId(),
+      deliveryId: freshId(),
+      webhookLogId: freshId(),
       endpointId,
       attemptNum: 1,
       orderingKey: null,

@@ -22,15 +22,14 @@ export function uuidv7(nowMs: number, randomBytes: Uint8Array): string {
   return formatUuid(bytes, 7);
 }
 
-/** A new UUIDv7 whose time is exactly `now` (ms); ids of the same millisecond are in no order. */
-// oxlint-disable-next-line eslint/no-restricted-properties -- an id is random anyway, and most callers want the present
-export function newId(now: number = Date.now()): string {
+/** A new UUIDv7 whose time is exactly `nowMs`; ids of the same millisecond are in no order. */
+export function newId(nowMs: number): string {
   if (poolOffset === pool.length) {
     randomFillSync(pool);
     poolOffset = 0;
   }
   poolOffset += randomPartBytes;
-  return uuidv7(now, pool.subarray(poolOffset - randomPartBytes, poolOffset));
+  return uuidv7(nowMs, pool.subarray(poolOffset - randomPartBytes, poolOffset));
 }
 
 /** The ms since the epoch inside a UUIDv7. Throws RangeError for anything else. */

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { connectRedis } from '@hqrelay/cache/connect-redis';
-import { newId } from '@hqrelay/domain/ids';
 import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { decodeMessage } from '@hqrelay/queue/messages';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
@@ -41,12 +41,12 @@ beforeEach(async () => {
 
 /** Claims the id in Postgres, as a receiver does while Redis is unavailable. */
 async function claim(state: 'reserved' | 'seen' | 'retryable', of = body): Promise<string> {
-  const id = newId();
+  const id = freshId();
   await world.sql.query(
     `insert into idempotency_keys
        (project_id, webhook_id, webhook_log_id, payload_sha256, state, token, reserved_at, expires_at)
      values ($1, 'evt_1', $2, $3, $4, $5, now(), now() + interval '1 hour')`,
-    [project.id, id, hash('sha256', of), state, newId()],
+    [project.id, id, hash('sha256', of), state, freshId()],
   );
   return id;
 }

@@ -1,8 +1,8 @@
 import { hash, randomUUID } from 'node:crypto';
 import { connectRedis } from '@hqrelay/cache/connect-redis';
-import { newId } from '@hqrelay/domain/ids';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook, signAsProvider, type ProviderAnswer } from '@hqrelay/testing/provider';
 import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
@@ -199,7 +199,7 @@ describe('while Redis is', () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
     const body = '{"event":"payment.captured"}';
-    const id = newId();
+    const id = freshId();
     const client = connectRedis(world.redisUrl, 'test');
     await client.connect();
     const key = `hqrelay:idempotency:{${project.id}}:evt_1`;
@@ -225,7 +225,7 @@ describe('while Redis is', () => {
       `insert into idempotency_keys
          (project_id, webhook_id, webhook_log_id, payload_sha256, state, token, reserved_at, expires_at)
        values ($1, 'evt_1', $2, $3, 'retryable', $4, now(), now() + interval '1 hour')`,
-      [project.id, newId(), hash('sha256', body), newId()],
+      [project.id, freshId(), hash('sha256', body), freshId()],
     );
     const again = await postWebhook(receiver.url, project, { webhookId: 'evt_1', body });
     await redis.start();

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { newId } from '@hqrelay/domain/ids';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
 import { configMacKeys } from '@hqrelay/domain/secrets/config-mac';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
@@ -10,6 +9,7 @@ import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { Cache } from '@hqrelay/cache/client';
 import { announceProjectChange, ConfigCache } from '@hqrelay/cache/project-config';
+import { freshId } from '@hqrelay/testing/fresh-id';
 
 const now = 1_700_000_000_000;
 const ttlSeconds = 300;
@@ -91,7 +91,7 @@ describe('an entry that this relay did not write', () => {
 
   it('an entry of another project is ignored', async () => {
     await configs.write(config, now);
-    const other = newId();
+    const other = freshId();
     await cache.redis.set(key(other), (await cache.redis.get(key())) as string);
     expect(await configs.read(other, now)).toMatchObject({ kind: 'absent' });
     expect(untrusted).toEqual([other]);

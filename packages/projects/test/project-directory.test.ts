@@ -1,9 +1,9 @@
 import { Cache } from '@hqrelay/cache/client';
 import { announceProjectChange, ConfigCache } from '@hqrelay/cache/project-config';
 import { Postgres } from '@hqrelay/db/postgres';
-import { newId } from '@hqrelay/domain/ids';
 import { configMacKeys } from '@hqrelay/domain/secrets/config-mac';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { seedProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
@@ -92,7 +92,7 @@ describe('a project', () => {
   });
 
   it('a project that does not exist stays unknown until a change is announced', async () => {
-    const id = newId();
+    const id = freshId();
     expect(await directory.find(id, 0)).toEqual({ kind: 'unknown' });
     expect(await directory.find(id, 1)).toEqual({ kind: 'unknown' });
     expect(postgres.reads).toBe(1);

@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { deliveryId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { decodeMessage, encodeMessage, type Envelope } from './messages.ts';
 import { decodeParked, encodeParked } from './parked.ts';
 
-const id = newId();
-const endpointId = newId();
+const id = freshId();
+const endpointId = freshId();
 const envelope: Envelope = {
   v: 1,
   id,
-  projectId: newId(),
+  projectId: freshId(),
   eventType: 'payment.captured',
   correlationId: 'order-7',
   endpointIds: [endpointId],

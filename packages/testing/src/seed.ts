@@ -1,11 +1,11 @@
 import { insertEndpoint } from '@hqrelay/db/queries/endpoints';
 import { insertProject } from '@hqrelay/db/queries/projects';
 import type { EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
-import { newId } from '@hqrelay/domain/ids';
 import { newSigningSecret } from '@hqrelay/domain/delivery/outbound-signing';
 import { parseRetrySchedule } from '@hqrelay/domain/delivery/retry-schedule';
 import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
 import pg from 'pg';
+import { freshId } from './fresh-id.ts';
 
 export type SeededProject = { id: string; secret: string; requireTimestamp: boolean };
 export type SeededEndpoint = { id: string; signingSecret: string };
@@ -23,9 +23,9 @@ export async function seedProject(
     idempotencyTtlSeconds?: number;
   } = {},
 ): Promise<SeededProject> {
-  const id = newId();
+  const id = freshId();
   const secret = newSigningSecret();
-  const rowId = newId();
+  const rowId = freshId();
   const requireTimestamp = options.requireTimestamp ?? false;
   await withPool(where.databaseUrl, (pool) =>
     insertProject(pool, {
@@ -60,8 +60,8 @@ export async function seedEndpoint(
     tls?: EndpointTls;
   },
 ): Promise<SeededEndpoint> {
-  const id = newId();
-  const rowId = newId();
+  const id = freshId();
+  const rowId = freshId();
   const signingSecret = newSigningSecret();
   const keys = parseSecretKeys(where.secretsKey);
   const headers =

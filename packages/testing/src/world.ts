@@ -7,7 +7,7 @@ import {
 } from '@hqrelay/services/private-services';
 import { makeThrowAwayFolder, removeThrowAwayFolder } from '@hqrelay/services/throw-away-folder';
 import pg from 'pg';
-import { mountDisk } from './mount-disk.ts';
+import { mountDisk } from './servers/mount-disk.ts';
 import {
   appUser,
   databaseUrl,

@@ -19,7 +19,7 @@ export async function holdMany(
   const held = (index: number): HeldDelivery => {
     const id = newId(start + index);
     const waits = wait(index);
-    const replayId = waits.queue === 'hqrelay.replays' ? newId() : undefined;
+    const replayId = waits.queue === 'hqrelay.replays' ? newId(Date.now()) : undefined;
     const delivery = {
       deliveryId: deliveryId(id, endpointId, replayId),
       endpointId,

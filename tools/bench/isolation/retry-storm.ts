@@ -40,7 +40,7 @@ async function publishRetries(site: Site, count: number): Promise<void> {
   const channel = await connection.createConfirmChannel();
   const body = Buffer.from(JSON.stringify({ event: 'payment.captured', padding: 'x'.repeat(960) }));
   for (let number = 0; number < count; number += 1) {
-    const id = newId();
+    const id = newId(Date.now());
     const message = encodeMessage({
       envelope: {
         v: 1,

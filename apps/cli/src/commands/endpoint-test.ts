@@ -52,8 +52,8 @@ async function testEndpoint(cli: Cli, endpointId: string, options: { json?: bool
   );
   if (!endpoint) throw new CommandFailure(`there is no endpoint ${endpointId}`);
 
-  const webhookId = newId();
   const now = Date.now();
+  const webhookId = newId(now);
   const ping = { type: 'hqrelay.ping', timestamp: new Date(now).toISOString(), data: { endpointId } };
   const body = Buffer.from(JSON.stringify(ping));
   const { tls, ...opened } = openEndpoint(config.secretsKey, endpoint);

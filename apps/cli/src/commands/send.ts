@@ -64,7 +64,7 @@ async function send(cli: Cli, options: Options): Promise<void> {
   const { eventType, count = 1 } = options;
   const contentType = options.contentType ?? (isJson(body) ? 'application/json' : 'application/octet-stream');
   const idOf = (index: number): string => {
-    if (options.webhookId === undefined) return `evt_${newId()}`;
+    if (options.webhookId === undefined) return `evt_${newId(Date.now())}`;
     return options.count === undefined ? options.webhookId : `${options.webhookId}-${index + 1}`;
   };
   const answers = await sendAll(count, inFlightMax, (index) =>

@@ -1,4 +1,4 @@
-import { isUuid, newId } from '@hqrelay/domain/ids';
+import { isUuid } from '@hqrelay/domain/ids';
 import { correlationIdOf } from '@hqrelay/runtime/http/correlation';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { Request, RequestHandler } from 'express';
@@ -126,14 +126,15 @@ async function ingestInTime(deps: ReceiveDeps, inbound: InboundRequest): Promise
 }
 
 function inboundOf(request: WebhookRequest): RequestWithoutBody {
+  const receivedAt = Date.now();
   return {
     projectId: request.params.projectId?.toLowerCase() ?? '',
     headers: (name) => headerOf(request, name),
     rawHeaders: request.rawHeaders,
     query: queryOf(request),
     remoteAddr: request.ip ?? null,
-    correlationId: correlationIdOf(request.get('x-correlation-id'), newId),
-    receivedAt: Date.now(),
+    correlationId: correlationIdOf(request.get('x-correlation-id'), receivedAt),
+    receivedAt,
   };
 }
 

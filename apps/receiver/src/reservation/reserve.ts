@@ -48,7 +48,7 @@ export async function reserve(deps: ReserveDeps, request: Omit<KeyRequest, 'toke
   let { id } = request;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 2, longestPollMs)) {
     // A release from the iteration before may run late: a new token protects this iteration's reservation.
-    const answer = await askStores(deps, { ...request, id, token: newId() });
+    const answer = await askStores(deps, { ...request, id, token: newId(Date.now()) });
     if (answer.kind === 'rate_limited') return answer;
     const { handle, recordRow } = answer;
     const decision = decide(request, answer, answer.prior);

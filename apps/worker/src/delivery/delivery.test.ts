@@ -1,12 +1,19 @@
-import { deliveryId, newId } from '@hqrelay/domain/ids';
+import { deliveryId } from '@hqrelay/domain/ids';
 import type { Envelope } from '@hqrelay/queue/messages';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { describe, expect, it } from 'vitest';
 import { deliveryOf, firstDelivery, messageOf } from './delivery.ts';
 
-const [first, second] = [newId(), newId()] as [string, string];
+const [first, second] = [freshId(), freshId()] as [string, string];
 
 function putBack(endpointIds: string[], changes: Partial<Envelope> = {}): Envelope {
-  const envelope = { v: 1 as const, id: newId(), projectId: newId(), eventType: null, correlationId: 'test' };
+  const envelope = {
+    v: 1 as const,
+    id: freshId(),
+    projectId: freshId(),
+    eventType: null,
+    correlationId: 'test',
+  };
   return {
     ...envelope,
     endpointIds,

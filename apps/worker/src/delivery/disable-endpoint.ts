@@ -18,10 +18,13 @@ export function createDisableEndpoint(deps: {
   cache: Cache;
   directory: ProjectDirectory;
   logger: Logger;
+  now: () => number;
 }): DisableEndpoint {
-  const { postgres, cache, directory, logger } = deps;
+  const { postgres, cache, directory, logger, now } = deps;
   return async (projectId, endpointId, reason) => {
-    const done = await postgres.tryWithin(timeoutMs, (pool) => disableEndpoint(pool, endpointId, reason));
+    const done = await postgres.tryWithin(timeoutMs, (pool) =>
+      disableEndpoint(pool, endpointId, reason, now()),
+    );
     if (!done) return;
     directory.forget(projectId);
     // Without Redis the change is not announced: the other workers read it when their cached entry expires.

@@ -1,11 +1,12 @@
 import { encodeSpill } from '@hqrelay/audit/spill-format';
-import { deliveryId, idOfBytes, newId } from '@hqrelay/domain/ids';
+import { deliveryId, idOfBytes } from '@hqrelay/domain/ids';
 import { decodeMessage, encodeMessage, type Envelope } from '@hqrelay/queue/messages';
 import { encodeParked, type Parked } from '@hqrelay/queue/parked';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { describe, expect, it } from 'vitest';
 import { fateOf } from './dead-letter.ts';
 
-const [id, projectId, first, second] = [newId(), newId(), newId(), newId()] as const;
+const [id, projectId, first, second] = [freshId(), freshId(), freshId(), freshId()] as const;
 const body = Buffer.from('{"n":1}');
 
 function messageWith(envelope: Partial<Envelope> = {}): Buffer {
@@ -53,8 +54,8 @@ describe('a parked message', () => {
     ['names its project, webhook and endpoint', projectId, projectId],
     ['leaves out an id that is not a UUID, for which Postgres may have refused it', 'no-uuid', null],
   ])('the dead letter of a parked audit row %s', (_what, given, expected) => {
-    const attempt = { deliveryId: newId(), webhookLogId: id, projectId: given, endpointId: first };
-    const spill = encodeSpill([{ kind: 'attempt', attempt: { id: newId(), ...attempt } as never }]);
+    const attempt = { deliveryId: freshId(), webhookLogId: id, projectId: given, endpointId: first };
+    const spill = encodeSpill([{ kind: 'attempt', attempt: { id: freshId(), ...attempt } as never }]);
     const letter = { kind: 'audit_row', projectId: expected, webhookLogId: id, endpointId: first };
     expect(fateOf(parked('audit_row', spill))).toMatchObject({ letters: [{ ...letter, content: spill }] });
   });

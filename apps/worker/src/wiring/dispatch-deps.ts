@@ -38,7 +38,7 @@ export function createDispatchDeps(
       logger.error({ err: error }, 'secret.unreadable'),
     ),
     findProject: (projectId, at) => directory.find(projectId, at),
-    disableEndpoint: createDisableEndpoint({ postgres, cache, directory, logger }),
+    disableEndpoint: createDisableEndpoint({ postgres, cache, directory, logger, now }),
     report: createReport(logger, registry),
     onUnreadable: (reason) => logger.error({ reason }, 'message.unreadable'),
     now,

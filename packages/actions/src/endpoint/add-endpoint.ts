@@ -30,7 +30,7 @@ export async function addEndpoint(
   projectId: string,
   { fixedHeaders, clientCertificate, ...settings }: CheckedSettings<NewEndpoint>,
 ): Promise<ActionResult<AddedEndpoint>> {
-  const id = newId();
+  const id = newId(Date.now());
   const signingSecret = newSigningSecret();
   const secret = sealSecret(deps.secretsKey(), 'endpoint_secrets', signingSecret);
   const sealed = sealSettings(deps.secretsKey, id, { fixedHeaders, clientCertificate });

@@ -35,7 +35,7 @@ export async function createProject(
   const sealed = sealSecret(deps.secretsKey(), 'project_secrets', secret.value);
   const project = await inTransaction(deps.pool, async (client) => {
     const inserted = await insertProject(client, {
-      id: newId(),
+      id: newId(Date.now()),
       provider,
       settings: { ...defaults, ...settings, name },
       secret: sealed,

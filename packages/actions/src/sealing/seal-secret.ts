@@ -8,6 +8,6 @@ export function sealSecret(
   table: 'project_secrets' | 'endpoint_secrets',
   secret: string,
 ): SealedRow {
-  const id = newId();
+  const id = newId(Date.now());
   return { id, ...seal(parseSecretKeys(secretsKey), secret, `${table}:${id}`) };
 }

@@ -77,7 +77,7 @@ async function resealProject(
     if (resealed === 0) return;
     const details = { resealed, keyId: keys.current.id };
     await insertAdminLog(client, {
-      id: newId(),
+      id: newId(Date.now()),
       actor,
       action: 'secret.reseal',
       projectId,

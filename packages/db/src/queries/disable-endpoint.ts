@@ -5,7 +5,12 @@ import type { Queryable } from '../queryable.ts';
  * Disables an enabled endpoint on the relay's behalf, with the reason, and inserts its row of `admin_log`. The endpoint is
  * still owed webhooks; its deliveries are held until a person enables it.
  */
-export async function disableEndpoint(client: Queryable, endpointId: string, reason: string): Promise<void> {
+export async function disableEndpoint(
+  client: Queryable,
+  endpointId: string,
+  reason: string,
+  nowMs: number,
+): Promise<void> {
   // The project is locked first, as by every other change of it.
   await client.query(
     `with project as (
@@ -19,6 +24,6 @@ export async function disableEndpoint(client: Queryable, endpointId: string, rea
        'before', jsonb_build_object('enabled', true, 'disabledBy', null, 'disabledReason', null),
        'after', jsonb_build_object('enabled', false, 'disabledBy', 'relay', 'disabledReason', $2::text))
      from disabled`,
-    [endpointId, reason, newId()],
+    [endpointId, reason, newId(nowMs)],
   );
 }

@@ -1,5 +1,8 @@
+import { timeOfId } from '@hqrelay/domain/ids';
 import { expect, it } from 'vitest';
 import { correlationIdOf } from './correlation.ts';
+
+const nowMs = 1_790_000_000_123;
 
 it.each([
   'a',
@@ -8,12 +11,12 @@ it.each([
   'Root=1-67891233/abcdef@host+x',
   'x'.repeat(128),
 ])('the sane correlation id %s of a request is taken over', (id) => {
-  expect(correlationIdOf(id, () => 'new')).toBe(id);
+  expect(correlationIdOf(id, nowMs)).toBe(id);
 });
 
 it.each([undefined, '', 'x'.repeat(129), 'two words', 'a\r\nb', 'a\n', 'é', '<script>', 'a,b'])(
-  'the correlation id %j is replaced by a new one',
+  'the correlation id %j is replaced by a new one of that time',
   (id) => {
-    expect(correlationIdOf(id, () => 'new')).toBe('new');
+    expect(timeOfId(correlationIdOf(id, nowMs))).toBe(nowMs);
   },
 );

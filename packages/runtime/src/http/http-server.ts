@@ -183,6 +183,6 @@ function answerMalformedRequest(error: NodeJS.ErrnoException, socket: Duplex): v
   const body = JSON.stringify({ error: { code, message } });
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `X-Correlation-Id: ${newId()}\r\nConnection: close\r\n\r\n${body}`,
+      `X-Correlation-Id: ${newId(Date.now())}\r\nConnection: close\r\n\r\n${body}`,
   );
 }
