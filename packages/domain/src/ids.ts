@@ -5,21 +5,15 @@ const uuidv7Pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[
 const timeMaxMs = 2 ** 48 - 1;
 
 const randomPartBytes = 10;
-const pool = new Uint8Array(randomPartBytes * 256);
+const pool = Buffer.alloc(randomPartBytes * 256);
 let poolOffset = pool.length;
 
 /** A UUIDv7 (RFC 9562) of a time in ms since the epoch and 10 random bytes. Throws RangeError. */
 export function uuidv7(nowMs: number, randomBytes: Uint8Array): string {
-  if (!Number.isInteger(nowMs) || nowMs < 0 || nowMs > timeMaxMs) {
-    throw new RangeError(`a UUIDv7 needs whole milliseconds since the epoch, not ${nowMs}`);
-  }
   if (randomBytes.length !== randomPartBytes) {
     throw new RangeError(`a UUIDv7 needs ${randomPartBytes} random bytes, not ${randomBytes.length}`);
   }
-  const bytes = Buffer.alloc(16);
-  bytes.writeUIntBE(nowMs, 0, 6);
-  bytes.set(randomBytes, 6);
-  return formatUuid(bytes, 7);
+  return formatUuidv7(nowMs, Buffer.from(randomBytes).toString('hex'));
 }
 
 /** A new UUIDv7 whose time is exactly `nowMs`; ids of the same millisecond are in no order. */
@@ -29,7 +23,7 @@ export function newId(nowMs: number): string {
     poolOffset = 0;
   }
   poolOffset += randomPartBytes;
-  return uuidv7(nowMs, pool.subarray(poolOffset - randomPartBytes, poolOffset));
+  return formatUuidv7(nowMs, pool.toString('hex', poolOffset - randomPartBytes, poolOffset));
 }
 
 /** The ms since the epoch inside a UUIDv7. Throws RangeError for anything else. */
@@ -51,23 +45,28 @@ export function isUuid(text: string): boolean {
 export function deliveryId(webhookLogId: string, endpointId: string, replayId?: string): string {
   const ids = replayId === undefined ? [webhookLogId, endpointId] : [webhookLogId, endpointId, replayId];
   if (!ids.every(isUuid)) throw new RangeError('a delivery id is derived from UUIDs only');
-  const bytes = Buffer.from(ids.join('').replaceAll('-', ''), 'hex');
-  return formatUuid(hash('sha256', bytes, 'buffer'), 8);
-}
-
-function formatUuid(bytes: Buffer, version: number): string {
-  bytes[6] = (bytes[6]! & 0x0f) | (version << 4);
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  const hex = bytes.toString('hex', 0, 16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return idOfBytes(Buffer.from(ids.join('').replaceAll('-', ''), 'hex'));
 }
 
 /** The id of these bytes: the same bytes always have the same id. */
 export function idOfBytes(bytes: Uint8Array): string {
-  return formatUuid(hash('sha256', bytes, 'buffer'), 8);
+  return formatUuid(hash('sha256', bytes), 8);
 }
 
 /** The id of one publication of a delivery: duplicates of it have the same id, so that the outbox holds one row. */
 export function publicationId(deliveryId: string, attemptNum: number, exchange: string): string {
-  return formatUuid(hash('sha256', `${deliveryId} ${attemptNum} ${exchange}`, 'buffer'), 8);
+  return formatUuid(hash('sha256', `${deliveryId} ${attemptNum} ${exchange}`), 8);
+}
+
+function formatUuidv7(nowMs: number, randomHex: string): string {
+  if (!Number.isInteger(nowMs) || nowMs < 0 || nowMs > timeMaxMs) {
+    throw new RangeError(`a UUIDv7 needs whole milliseconds since the epoch, not ${nowMs}`);
+  }
+  return formatUuid(nowMs.toString(16).padStart(12, '0') + randomHex, 7);
+}
+
+/** The first 128 bits of `hex`, with the version and the variant of RFC 9562 in their places. */
+function formatUuid(hex: string, version: number): string {
+  const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) & 3];
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -74,7 +74,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (statusCode < 200) return;
     this.#statusCode = statusCode;
     // A repeated header is a list, in spite of its type.
-    this.#retryAfter = [headers['retry-after']].flat()[0];
+    const retryAfter = headers['retry-after'] as string | string[] | undefined;
+    this.#retryAfter = typeof retryAfter === 'object' ? retryAfter[0] : retryAfter;
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {

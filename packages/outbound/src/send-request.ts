@@ -79,7 +79,7 @@ export function createSender({
     const { name, secureContext } = identity;
     return new Promise((resolveExchange) => {
       const sending = new Exchange(
-        { method: 'POST', path: pathname + search, headers: headers.flat(), body },
+        { method: 'POST', path: pathname + search, headers: flattened(headers), body },
         timeoutMs,
         (result) => {
           underWay.delete(sending);
@@ -112,6 +112,13 @@ export function createSender({
       if (underWay.size > 0) await new Promise<void>((resolve) => (onIdle = resolve));
     },
   };
+}
+
+/** `Array.flat` takes several times as long. */
+function flattened(headers: OutboundRequest['headers']): string[] {
+  const flat: string[] = [];
+  for (const [name, value] of headers) flat.push(name, value);
+  return flat;
 }
 
 function notSent(phase: 'policy' | 'tls', code: string, message: string): HttpExchange {

@@ -1,14 +1,18 @@
+import { signingKeyOf } from '@hqrelay/domain/delivery/outbound-signing';
 import type { ClientCertificate, EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
 import type { EndpointConfig, ProjectConfig, SealedSecret } from '@hqrelay/domain/project-config';
 import { open, SecretUnreadable, type SecretKeys } from '@hqrelay/domain/secrets/secret-box';
 
 export type OpenedSecret = { id: string; key: string; expiresAt: number | null };
+/** `signingKey`: the HMAC key that the text `key` stands for. */
+export type OpenedSigningSecret = OpenedSecret & { signingKey: Uint8Array };
 
 /** Opens the secrets of each cached configuration once. A secret that cannot be opened is reported and left out. */
 export class OpenedSecrets {
   readonly #keys: SecretKeys;
   readonly #onUnreadable: (error: SecretUnreadable) => void;
-  readonly #opened = new WeakMap<object, readonly OpenedSecret[]>();
+  readonly #ofProjects = new WeakMap<ProjectConfig, OpenedSecret[]>();
+  readonly #ofEndpoints = new WeakMap<EndpointConfig, OpenedSigningSecret[]>();
   readonly #headers = new WeakMap<EndpointConfig, [string, string][]>();
   readonly #tls = new WeakMap<EndpointConfig, EndpointTls>();
 
@@ -19,12 +23,23 @@ export class OpenedSecrets {
 
   /** Secrets that the provider may sign with at `now`, newest first. */
   ofProject(project: ProjectConfig, now: number): OpenedSecret[] {
-    return this.#active(project, project.secrets, 'project_secrets', now);
+    let opened = this.#ofProjects.get(project);
+    if (!opened) {
+      opened = this.#openAll(project.secrets, 'project_secrets');
+      this.#ofProjects.set(project, opened);
+    }
+    return activeAt(now, opened);
   }
 
   /** Secrets that sign an endpoint's deliveries at `now`, newest first. */
-  ofEndpoint(endpoint: EndpointConfig, now: number): OpenedSecret[] {
-    return this.#active(endpoint, endpoint.secrets, 'endpoint_secrets', now);
+  ofEndpoint(endpoint: EndpointConfig, now: number): OpenedSigningSecret[] {
+    let opened = this.#ofEndpoints.get(endpoint);
+    if (!opened) {
+      const secrets = this.#openAll(endpoint.secrets, 'endpoint_secrets');
+      opened = secrets.map((secret) => ({ ...secret, signingKey: signingKeyOf(secret.key) }));
+      this.#ofEndpoints.set(endpoint, opened);
+    }
+    return activeAt(now, opened);
   }
 
   /** The fixed headers of the endpoint. */
@@ -56,16 +71,11 @@ export class OpenedSecrets {
     return tls;
   }
 
-  #active(owner: object, sealed: readonly SealedSecret[], table: string, now: number): OpenedSecret[] {
-    let opened = this.#opened.get(owner);
-    if (!opened) {
-      opened = sealed.flatMap((secret) => {
-        const key = this.#open(secret, `${table}:${secret.id}`);
-        return key === undefined ? [] : [{ id: secret.id, key, expiresAt: secret.expiresAt }];
-      });
-      this.#opened.set(owner, opened);
-    }
-    return opened.filter((secret) => secret.expiresAt === null || secret.expiresAt > now);
+  #openAll(sealed: readonly SealedSecret[], table: string): OpenedSecret[] {
+    return sealed.flatMap((secret) => {
+      const key = this.#open(secret, `${table}:${secret.id}`);
+      return key === undefined ? [] : [{ id: secret.id, key, expiresAt: secret.expiresAt }];
+    });
   }
 
   #open(box: { sealed: string; keyId: string }, row: string): string | undefined {
@@ -77,4 +87,8 @@ export class OpenedSecrets {
       return undefined;
     }
   }
+}
+
+function activeAt<T extends OpenedSecret>(now: number, secrets: readonly T[]): T[] {
+  return secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
 }

@@ -3,7 +3,7 @@ import { type HttpExchange, judgeAttempt } from '@hqrelay/domain/delivery/attemp
 import type { ClientCertificate, EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
 import { newId } from '@hqrelay/domain/ids';
 import { parsePolicy } from '@hqrelay/domain/network/network-policy';
-import { deliveryHeaders } from '@hqrelay/domain/delivery/outbound-signing';
+import { deliveryHeaders, signingKeyOf } from '@hqrelay/domain/delivery/outbound-signing';
 import { maskExchange, secretsSent } from '@hqrelay/domain/secrets/mask-secrets';
 import { redactUrl } from '@hqrelay/domain/secrets/redaction';
 import { open, parseSecretKeys, SecretUnreadable } from '@hqrelay/domain/secrets/secret-box';
@@ -63,7 +63,8 @@ async function testEndpoint(cli: Cli, endpointId: string, options: { json?: bool
       ['user-agent', 'hqrelay'],
       ['x-event-type', ping.type],
     ],
-    ...opened,
+    fixedHeaders: opened.fixedHeaders,
+    signingKeys: opened.secrets.map(signingKeyOf),
     webhookLogId: webhookId,
     attemptNum: 1,
     correlationId: webhookId,

@@ -20,11 +20,11 @@ export async function postWebhook(
     ? restoreCredentials(envelope.credentials ?? [], projectSecrets)
     : [];
   const fixedHeaders = deps.secrets.headersOf(endpoint);
-  const secrets = deps.secrets.ofEndpoint(endpoint, now).map((secret) => secret.key);
+  const signingSecrets = deps.secrets.ofEndpoint(endpoint, now);
   const headers = deliveryHeaders({
     providerHeaders: [...envelope.headers, ...credentials],
     fixedHeaders,
-    secrets,
+    signingKeys: signingSecrets.map(({ signingKey }) => signingKey),
     webhookLogId: envelope.id,
     attemptNum: fields.attemptNum,
     correlationId: envelope.correlationId,
@@ -39,7 +39,7 @@ export async function postWebhook(
     tls: deps.secrets.tlsOf(endpoint),
   });
   return maskExchange(exchange, () => {
-    const keys = projectSecrets.map(({ key }) => key);
-    return secretsSent({ headers, fixedHeaders, credentials, secrets: [...secrets, ...keys] });
+    const secrets = [...signingSecrets, ...projectSecrets].map(({ key }) => key);
+    return secretsSent({ headers, fixedHeaders, credentials, secrets });
   });
 }

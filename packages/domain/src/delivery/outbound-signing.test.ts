@@ -1,8 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { deliveryHeaders, newSigningSecret, signStandardWebhook } from './outbound-signing.ts';
+import { deliveryHeaders, newSigningSecret, signingKeyOf, signStandardWebhook } from './outbound-signing.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const key = signingKeyOf(secret);
 const id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 
 function valuesOf(headers: readonly (readonly [string, string])[], name: string): string[] {
@@ -22,7 +23,7 @@ describe('newSigningSecret', () => {
 
 describe('signStandardWebhook', () => {
   const example = {
-    secrets: [secret],
+    keys: [key],
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     timestampSeconds: 1_614_265_330,
     body: Buffer.from('{"test": 2432232314}'),
@@ -32,25 +33,27 @@ describe('signStandardWebhook', () => {
     expect(signStandardWebhook(example)).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 
-  it('a signing secret gives the same signature without its prefix', () => {
-    expect(signStandardWebhook({ ...example, secrets: [secret.slice(6)] })).toBe(
-      signStandardWebhook(example),
-    );
+  it('a signing secret without its prefix has the same key', () => {
+    expect(signingKeyOf(secret.slice(6))).toEqual(key);
   });
 
-  it('each signing secret gives one signature, and spaces separate them', () => {
-    const secrets = [newSigningSecret(), secret];
-    const signatures = signStandardWebhook({ ...example, secrets }).split(' ');
+  it('each key gives one signature, and spaces separate them', () => {
+    const keys = [signingKeyOf(newSigningSecret()), key];
+    const signatures = signStandardWebhook({ ...example, keys }).split(' ');
     expect(signatures).toHaveLength(2);
     expect(signatures[1]).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
-    expect(signStandardWebhook({ ...example, secrets: [] })).toBe('');
+    expect(signStandardWebhook({ ...example, keys: [] })).toBe('');
   });
 
   it.each(['', '{}', 'şş 🦊', 'a\0b', 'x'.repeat(1_000_000)])(
     'the signature of body %# equals the one of the Standard Webhooks library',
     (text) => {
       const fresh = newSigningSecret();
-      const signature = signStandardWebhook({ ...example, secrets: [fresh], body: Buffer.from(text) });
+      const signature = signStandardWebhook({
+        ...example,
+        keys: [signingKeyOf(fresh)],
+        body: Buffer.from(text),
+      });
       expect(signature).toBe(
         new Webhook(fresh).sign(example.id, new Date(example.timestampSeconds * 1_000), text),
       );
@@ -68,9 +71,9 @@ describe('signStandardWebhook', () => {
   it.each(['', 'whsec_', 'whsec_!!!!', 'whsec_AA', 'whsec_ş', `${secret}\n`])(
     'the signing secret %j is refused without being shown',
     (wrong) => {
-      const sign = () => signStandardWebhook({ ...example, secrets: [wrong] });
-      expect(sign).toThrow(RangeError);
-      expect(sign).toThrow('a signing secret is whsec_ and base64, which this one is not');
+      const read = () => signingKeyOf(wrong);
+      expect(read).toThrow(RangeError);
+      expect(read).toThrow('a signing secret is whsec_ and base64, which this one is not');
     },
   );
 });
@@ -83,7 +86,7 @@ describe('deliveryHeaders', () => {
       ['X-Hub-Signature-256', 'sha256=00'],
     ] as [string, string][],
     fixedHeaders: [['X-Tenant', 'acme']] as [string, string][],
-    secrets: [secret],
+    signingKeys: [key],
     webhookLogId: id,
     attemptNum: 3,
     correlationId: 'c-1',
@@ -94,7 +97,7 @@ describe('deliveryHeaders', () => {
 
   it('a request carries the provider headers untouched, then the fixed headers, then those of the relay', () => {
     const signature = signStandardWebhook({
-      secrets: [secret],
+      keys: [key],
       id,
       timestampSeconds: Number(timestamp),
       body: attempt.body,
@@ -113,7 +116,9 @@ describe('deliveryHeaders', () => {
 
   it('the Standard Webhooks library verifies a request with either secret during a rotation', () => {
     const fresh = newSigningSecret();
-    const headers = Object.fromEntries(deliveryHeaders({ ...attempt, secrets: [fresh, secret] }));
+    const headers = Object.fromEntries(
+      deliveryHeaders({ ...attempt, signingKeys: [signingKeyOf(fresh), key] }),
+    );
     expect(new Webhook(secret).verify(attempt.body.toString(), headers)).toEqual({ a: 1 });
     expect(new Webhook(fresh).verify(attempt.body.toString(), headers)).toEqual({ a: 1 });
     expect(() => new Webhook(newSigningSecret()).verify(attempt.body.toString(), headers)).toThrow(
@@ -191,7 +196,7 @@ describe('deliveryHeaders', () => {
   });
 
   it('a request carries no signature header when the endpoint has no secret', () => {
-    const headers = deliveryHeaders({ ...attempt, secrets: [] });
+    const headers = deliveryHeaders({ ...attempt, signingKeys: [] });
     expect(valuesOf(headers, 'webhook-signature')).toEqual([]);
     expect(valuesOf(headers, 'webhook-id')).toEqual([id]);
   });

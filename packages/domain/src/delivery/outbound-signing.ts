@@ -13,40 +13,49 @@ export function newSigningSecret(): string {
 }
 
 /**
+ * The HMAC key of a signing secret: `whsec_` and base64, or the base64 alone. Throws RangeError, without the secret, for any
+ * other text.
+ */
+export function signingKeyOf(secret: string): Uint8Array {
+  const digits = secret.startsWith(secretPrefix) ? secret.slice(secretPrefix.length) : secret;
+  if (!/^[A-Za-z0-9+/]{4,}={0,2}$/.test(digits)) {
+    throw new RangeError(`a signing secret is ${secretPrefix} and base64, which this one is not`);
+  }
+  return Buffer.from(digits, 'base64');
+}
+
+/**
  * The value of `webhook-signature` by the Standard Webhooks specification: `v1,<base64 HMAC-SHA256>` of
- * `<id>.<timestampSeconds>.<body>` for each secret, separated by spaces. Throws RangeError for a secret that is none.
+ * `<id>.<timestampSeconds>.<body>` for each key, separated by spaces.
  */
 export function signStandardWebhook(input: {
-  secrets: readonly string[];
+  keys: readonly Uint8Array[];
   id: string;
   timestampSeconds: number;
   body: Uint8Array;
 }): string {
   const head = `${input.id}.${input.timestampSeconds}.`;
-  return input.secrets
-    .map((secret) => {
-      const hmac = createHmac('sha256', decodeSecret(secret)).update(head).update(input.body);
-      return `v1,${hmac.digest('base64')}`;
-    })
+  return input.keys
+    .map((key) => `v1,${createHmac('sha256', key).update(head).update(input.body).digest('base64')}`)
     .join(' ');
 }
 
 /**
  * The headers of one attempt, in order: the provider's own, the endpoint's fixed ones, the relay's. Of equal names the
  * later kind stays. When the provider itself sends any of the three `webhook-*` headers, those stay and the relay's
- * three carry the prefix `hqrelay-`. `now` is in ms; an endpoint without secrets gets no signature.
+ * three carry the prefix `hqrelay-`. `now` is in ms; without signing keys there is no signature.
  */
 export function deliveryHeaders(input: {
   providerHeaders: readonly (readonly [string, string])[];
   fixedHeaders: readonly (readonly [string, string])[];
-  secrets: readonly string[];
+  signingKeys: readonly Uint8Array[];
   webhookLogId: string;
   attemptNum: number;
   correlationId: string;
   body: Uint8Array;
   now: number;
 }): (readonly [string, string])[] {
-  const { providerHeaders, fixedHeaders, secrets, webhookLogId: id, body } = input;
+  const { providerHeaders, fixedHeaders, signingKeys: keys, webhookLogId: id, body } = input;
   const timestampSeconds = Math.floor(input.now / 1_000);
   const isTaken = providerHeaders.some(([name]) => standardHeaders.includes(name.toLowerCase()));
   const prefix = isTaken ? relayPrefix : '';
@@ -55,8 +64,8 @@ export function deliveryHeaders(input: {
     [`${prefix}webhook-id`, id],
     [`${prefix}webhook-timestamp`, String(timestampSeconds)],
   ];
-  if (secrets.length > 0) {
-    const signature = signStandardWebhook({ secrets, id, timestampSeconds, body });
+  if (keys.length > 0) {
+    const signature = signStandardWebhook({ keys, id, timestampSeconds, body });
     ours.push([`${prefix}webhook-signature`, signature]);
   }
   ours.push(['x-hqrelay-attempt', String(input.attemptNum)], ['x-correlation-id', input.correlationId]);
@@ -78,12 +87,4 @@ function isRelayHeader(name: string, areStandardTaken: boolean): boolean {
   return (
     prefixedHeaders.includes(lowerCaseName) || (!areStandardTaken && standardHeaders.includes(lowerCaseName))
   );
-}
-
-function decodeSecret(secret: string): Buffer {
-  const digits = secret.startsWith(secretPrefix) ? secret.slice(secretPrefix.length) : secret;
-  if (!/^[A-Za-z0-9+/]{4,}={0,2}$/.test(digits)) {
-    throw new RangeError(`a signing secret is ${secretPrefix} and base64, which this one is not`);
-  }
-  return Buffer.from(digits, 'base64');
 }
