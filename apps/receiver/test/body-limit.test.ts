@@ -55,6 +55,19 @@ describe('a body over the limit', () => {
   });
 });
 
+it('a signed body in one-byte chunks is answered 400, and the connection is closed', async () => {
+  const project = await seedProject(world);
+  const body = Buffer.alloc(50_000, 0x61);
+  const socket = open(project.id, { 'Transfer-Encoding': 'chunked', ...signAsProvider(project, body) });
+  let received = '';
+  socket.setEncoding('utf8').on('data', (text: string) => (received += text));
+  socket.on('error', () => {});
+  socket.write(`${'1\r\na\r\n'.repeat(body.length)}0\r\n\r\n`);
+  await once(socket, 'close');
+  expect(received).toMatch(/^HTTP\/1\.1 400 /);
+  expect(received).toContain('"body.absurd_chunks"');
+});
+
 it('a body of exactly the limit is accepted, with a declared length or in chunks', async () => {
   const project = await seedProject(world);
   const body = Buffer.alloc(bodyBytesMax, 0x61);

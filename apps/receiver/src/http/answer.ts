@@ -24,6 +24,8 @@ export function sendAnswer(response: ServerResponse, answer: Answer, correlation
 
 const lingerMs = 1_000;
 const lingerBytesMax = 16 << 20;
+/** What a discarded chunk counts beside its bytes: the cost of many small chunks is in their number. */
+const lingerBytesPerChunk = 1_024;
 
 /**
  * Answers a request without reading its body. The rest of the body is discarded for up to a second before the connection
@@ -45,7 +47,7 @@ export function refuseBody(
     response.end();
   };
   const count = (chunk: Buffer) => {
-    bytes += chunk.length;
+    bytes += chunk.length + lingerBytesPerChunk;
     if (bytes > lingerBytesMax) finish();
   };
   const timer = setTimeout(finish, lingerMs);

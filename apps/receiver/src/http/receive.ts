@@ -39,6 +39,12 @@ const undecided = {
   message: 'The webhook could not be made durable in time; send it again',
 };
 
+const absurdChunks = errorAnswer(
+  400,
+  'body.absurd_chunks',
+  'The body is sent in too many chunks of a few bytes',
+);
+
 /** `POST /v1/webhooks/:projectId`: HTTP on one side, `ingest` on the other. */
 export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string }> {
   const refusals = new Refusals();
@@ -88,6 +94,8 @@ async function handle(
       const answer = unavailable(refusals, 'receiver.overloaded', message);
       return { answer, outcome: 'failed_to_queue', isRead: false };
     }
+    case 'absurd_chunks':
+      return { answer: absurdChunks, outcome: 'rejected', isRead: false };
     case 'read': {
       const { body } = read;
       const result = await ingestInTime(deps, { ...inbound, body });
