@@ -65,7 +65,7 @@ export async function recordElsewhere(
 
 /** Handles a message that the broker delivers for the first time. */
 export function handle(world: WorkerWorld, content: Buffer) {
-  return dispatch(world.deps, { content, redelivered: false, entrance: world.entrance });
+  return dispatch(world.deps, { content, redelivered: false, entrance: world.entrance, isLive: true });
 }
 
 /** The attempts of a webhook that the worker has published, and their exchanges. */

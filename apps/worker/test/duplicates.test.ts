@@ -48,7 +48,7 @@ describe('a redelivered message', () => {
         return entering;
       },
     };
-    expect(await dispatch(world.deps, { content, redelivered: true, entrance })).toBe('ack');
+    expect(await dispatch(world.deps, { content, redelivered: true, entrance, isLive: true })).toBe('ack');
     world.fleet.size = 1;
     expect(endpoint.requests).toHaveLength(0);
     expect(await world.attemptsOf(id)).toHaveLength(1);

@@ -1,3 +1,4 @@
+import { holdDeliveries } from '@hqrelay/db/queries/held-deliveries';
 import { deliveryId } from '@hqrelay/domain/ids';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { seedEndpoint } from '@hqrelay/testing/seed';
@@ -38,6 +39,25 @@ async function sendRetries(projectId: string, endpointId: string, count: number)
     return world.message(projectId, { id, endpointIds: [endpointId], delivery });
   });
   await Promise.all(messages.map((message) => world.send(message, 'hqrelay.retries')));
+}
+
+/** Holds first attempts as workers do that find no free slot. */
+async function holdMany(projectId: string, endpointId: string, count: number): Promise<void> {
+  const held = Array.from({ length: count }, () => {
+    const id = freshId();
+    const delivery = { deliveryId: deliveryId(id, endpointId), endpointId, attemptNum: 1, notBefore: 0 };
+    const envelope = { id, endpointIds: [endpointId], delivery: { ...delivery, lane: 'live' as const } };
+    return {
+      ...delivery,
+      webhookLogId: id,
+      orderingKey: null,
+      reason: 'breaker' as const,
+      dueAt: 0,
+      queue: 'hqrelay.webhooks',
+      message: world.message(projectId, { ...envelope, mayBeDuplicate: 'done_if_recorded' }),
+    };
+  });
+  await holdDeliveries(world.postgres.pool, held, world.now());
 }
 
 const breakerOf = async (endpointId: string) => {
@@ -221,4 +241,26 @@ describe('an endpoint that answers slowly', () => {
       await Promise.all(slow.map(({ close }) => close()));
     },
   );
+
+  it('the room of slow endpoints is not given again to others while released deliveries wait for their turn', async () => {
+    const { projectId, endpoints } = await world.seed({});
+    const { id, endpoint } = endpoints[0]!;
+    const slow = await Promise.all([1, 2].map(() => startSlowEndpoint()));
+    for (const { url } of slow) {
+      const seeded = await seedEndpoint(world, projectId, { url, timeoutMs: 60_000 });
+      await holdMany(projectId, seeded.id, 600);
+    }
+    await world.forget(projectId);
+    // After a new webhook, retries wait for their turn for five seconds.
+    await sendMany(projectId, id, 1);
+    await endpoint.waitForRequests(1);
+
+    expect(await world.releaseHeld()).toBeGreaterThan(300);
+    world.clock.aheadMs += 400;
+    expect(await world.releaseHeld()).toBe(0);
+
+    await world.sql.query('delete from held_deliveries');
+    for (const { answer } of slow) answer();
+    await Promise.all(slow.map(({ close }) => close()));
+  });
 });

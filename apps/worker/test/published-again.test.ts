@@ -91,11 +91,12 @@ describe('a retry that was published twice', () => {
       world.clock.aheadMs = 2 * hourMs;
       endpoint.answerWith({ statusCode: 500, delayMs: 150 });
       const answers = await Promise.all([
-        dispatch(world.deps, { content: retry!, redelivered: false, entrance: world.entrance }),
+        dispatch(world.deps, { content: retry!, redelivered: false, entrance: world.entrance, isLive: true }),
         dispatch(other.deps, {
           content: again!,
           redelivered: false,
           entrance: other.gate.entrance('hqrelay.retries'),
+          isLive: true,
         }),
       ]);
 

@@ -141,7 +141,8 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     message: webhookMessage,
     send: (content: Buffer, queue: WorkQueue = 'hqrelay.webhooks') => publish(content, workExchange, queue),
     /** Handles a message as the broker redelivers it after a worker has crashed. */
-    redeliver: (content: Buffer) => dispatch(worker.deps, { content, redelivered: true, entrance }),
+    redeliver: (content: Buffer) =>
+      dispatch(worker.deps, { content, redelivered: true, entrance, isLive: true }),
     /** As the broker moves a message to `hqrelay.dead-letter` at its delivery limit. */
     sendToDeadLetters: (content: Buffer) => publish(content, '', deadLetterQueue),
     /** The attempts of one webhook that the worker has published, and their exchanges. */

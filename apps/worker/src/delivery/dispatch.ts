@@ -6,12 +6,15 @@ import type { LiveFirst } from '../intake/live-first.ts';
 import { ackIfStored } from '../outgoing/ack-if-stored.ts';
 import { park, send, workQueueOf } from '../outgoing/outgoing.ts';
 import { deliver, type DeliverDeps } from './deliver.ts';
-import { deliveryOf, firstDelivery, messageOf } from './delivery.ts';
+import { deliveryOf, firstDelivery, messageOf, type Delivery } from './delivery.ts';
 
 export type DispatchDeps = DeliverDeps & {
   liveFirst: LiveFirst;
   onUnreadable: (reason: string) => void;
 };
+
+/** A message of a lane, and where its delivery enters. */
+type Dispatched = ReceivedMessage & { entrance: Entrance; isLive: boolean };
 
 /**
  * Handles a message of a work queue: a delivery, or a webhook that is fanned out to the endpoints it owes. They were fixed at
@@ -19,19 +22,28 @@ export type DispatchDeps = DeliverDeps & {
  */
 export function dispatch(
   deps: DispatchDeps,
-  { content, redelivered, entrance }: ReceivedMessage & { entrance: Entrance },
+  { content, redelivered, entrance, isLive }: Dispatched,
 ): Promise<Verdict> {
   const decoded = decodeMessage(content);
   if (decoded.kind === 'unreadable') return parkUnreadable(deps, content, decoded.reason);
   const { message } = decoded;
   const { envelope } = message;
-  if (envelope.delivery) return deliver(deps, deliveryOf(message, envelope.delivery, redelivered), entrance);
+  if (envelope.delivery) {
+    const delivery = deliveryOf(message, envelope.delivery, redelivered);
+    return isLive ? deliver(deps, delivery, entrance) : deliverInTurn(deps, delivery, entrance);
+  }
 
   if (!redelivered && !envelope.mayBeDuplicate) deps.liveFirst.live(timeOfId(envelope.id));
   const [only, ...others] = envelope.endpointIds;
   if (only === undefined) return Promise.resolve('ack');
   if (others.length > 0) return fanOut(deps, message, redelivered);
   return deliver(deps, deliveryOf(message, firstDelivery(envelope, only), redelivered), entrance);
+}
+
+/** Retries and replays wait for their turn behind new webhooks. */
+async function deliverInTurn(deps: DispatchDeps, delivery: Delivery, entrance: Entrance): Promise<Verdict> {
+  const isTurn = await deps.liveFirst.turn(delivery.fields.endpointId);
+  return isTurn ? deliver(deps, delivery, entrance) : 'requeue';
 }
 
 function parkUnreadable(deps: DispatchDeps, content: Buffer, reason: string): Promise<Verdict> {

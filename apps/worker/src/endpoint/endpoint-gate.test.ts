@@ -1,8 +1,12 @@
 import type { Postgres } from '@hqrelay/db/postgres';
-import { describe, expect, it } from 'vitest';
-import { EndpointGate, type Pass } from './endpoint-gate.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { EndpointGate, type Pass, type Room } from './endpoint-gate.ts';
 
 const timeoutMs = 1_000;
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 /** Needs no Postgres, because a closed breaker never queries it. */
 function createGate(workers = 1) {
@@ -62,6 +66,31 @@ describe('the gate of an endpoint', () => {
     expect(taken).toEqual([240, 120, 60]);
     expect(await enterAtOnce(gate, 'retries', 'answers', 30)).toHaveLength(30);
     gate.stop();
+  });
+
+  it('a released delivery takes room of its endpoint and of its lane before it arrives, and not twice', async () => {
+    const gate = createGate();
+    const roomOf = (endpointId: string) => {
+      const room = gate.room(endpointId);
+      return room.kind === 'room' ? room.deliveriesInto('retries') : undefined;
+    };
+    expect(roomOf('a')).toBe(240);
+    for (let count = 0; count < 240; count += 1) gate.expect('a', 'retries');
+    expect(roomOf('a')).toBe(0);
+    expect(roomOf('b')).toBe(120);
+    expect(await enterAtOnce(gate, 'retries', 'a', 240)).toHaveLength(240);
+    expect(roomOf('b')).toBe(120);
+    gate.stop();
+  });
+
+  it('the room of a released delivery that never arrives is free again after five seconds', () => {
+    vi.useFakeTimers();
+    const gate = createGate(2);
+    const room = () => (gate.room('a') as Extract<Room, { kind: 'room' }>).deliveriesInto('retries');
+    for (let count = 0; count < 240; count += 1) gate.expect('a', 'retries');
+    expect(room()).toBe(0);
+    vi.advanceTimersByTime(5_000);
+    expect(room()).toBe(240);
   });
 
   it('workers share the cap of an endpoint, and each admits one delivery where they outnumber the slots', async () => {

@@ -76,6 +76,11 @@ export class EndpointGate {
     return { kind: 'room', deliveriesInto };
   }
 
+  /** A delivery of the endpoint is about to be released into a lane, where one of the workers will take it. */
+  expect(endpointId: string, lane: string): void {
+    this.#slotsIn(lane).expect(endpointId, 1 / this.#workers());
+  }
+
   async #enter(
     slots: EndpointSlots,
     endpointId: string,

@@ -1,3 +1,5 @@
+import { ExpectedDeliveries } from './expected-deliveries.ts';
+
 export type EndpointSlotsOptions = {
   /** How many deliveries one endpoint may have in flight here. */
   perEndpoint: (endpointId: string) => number;
@@ -38,6 +40,7 @@ const patience = 2;
 export class EndpointSlots {
   readonly #options: EndpointSlotsOptions;
   readonly #endpoints = new Map<string, Endpoint>();
+  readonly #expected = new ExpectedDeliveries();
   #taken = 0;
   #isStopped = false;
 
@@ -47,6 +50,7 @@ export class EndpointSlots {
 
   /** Whether the delivery got a slot; if so, `free` must be called. */
   take(endpointId: string): Promise<boolean> {
+    this.#expected.arrived(endpointId);
     const endpoint = this.#endpoints.get(endpointId) ?? unused();
     this.#endpoints.set(endpointId, endpoint);
     if (endpoint.line.length === 0 && this.#hasFreeSlot(endpointId, endpoint)) {
@@ -65,7 +69,7 @@ export class EndpointSlots {
     if (!endpoint) return;
     endpoint.taken -= 1;
     this.#taken -= 1;
-    if (endpoint.taken <= this.#limitOf(endpointId, endpoint) / 2) endpoint.isCongested = false;
+    if (endpoint.taken <= this.#limitOf(endpointId, endpoint.taken) / 2) endpoint.isCongested = false;
     this.admitWaiting(endpointId);
   }
 
@@ -99,20 +103,27 @@ export class EndpointSlots {
     return this.#endpoints.get(endpointId)?.taken ?? 0;
   }
 
-  /** How many more deliveries the endpoint can take at once; 0 while others wait. */
+  /** `count` deliveries of the endpoint are released, and will take slots: until then there is less room for others. */
+  expect(endpointId: string, count: number): void {
+    this.#expected.expect(endpointId, count);
+  }
+
+  /** How many more deliveries the endpoint can take at once, beside those that are expected; 0 while others wait. */
   room(endpointId: string): number {
     const endpoint = this.#endpoints.get(endpointId) ?? unused();
     if (endpoint.isCongested || endpoint.line.length > 0) return 0;
-    return Math.max(0, Math.floor(this.#limitOf(endpointId, endpoint) - endpoint.taken));
+    const taken = endpoint.taken + this.#expected.of(endpointId);
+    const takenByAll = this.#taken + this.#expected.total();
+    return Math.max(0, Math.floor(this.#limitOf(endpointId, taken, takenByAll) - taken));
   }
 
-  #limitOf(endpointId: string, endpoint: Endpoint): number {
-    const free = this.#options.total - this.#taken + endpoint.taken;
+  #limitOf(endpointId: string, taken: number, takenByAll = this.#taken): number {
+    const free = this.#options.total - takenByAll + taken;
     return Math.min(this.#options.perEndpoint(endpointId), Math.max(leastSlots, free / 2));
   }
 
-  #hasFreeSlot(endpointId: string, endpoint: Endpoint): boolean {
-    return endpoint.taken < Math.floor(this.#limitOf(endpointId, endpoint));
+  #hasFreeSlot(endpointId: string, { taken }: Endpoint): boolean {
+    return taken < Math.floor(this.#limitOf(endpointId, taken));
   }
 
   #give(endpoint: Endpoint): void {

@@ -10,10 +10,10 @@ afterEach(() => {
 });
 
 /** Asks for turns, and counts those that are given and those that are refused. */
-function ask(liveFirst: LiveFirst, count: number): { come: number; refused: number } {
+function ask(liveFirst: LiveFirst, count: number, endpointId = 'a'): { come: number; refused: number } {
   const turns = { come: 0, refused: 0 };
   for (let asked = 0; asked < count; asked += 1) {
-    void liveFirst.turn().then((isTurn) => {
+    void liveFirst.turn(endpointId).then((isTurn) => {
       if (isTurn) turns.come += 1;
       else turns.refused += 1;
     });
@@ -66,6 +66,16 @@ describe('a retry', () => {
     expect(turns.come).toBe(10_000);
   });
 
+  it('a retry gets its turn before the hundreds of another endpoint that wait already', async () => {
+    const liveFirst = new LiveFirst(Date.now);
+    await liveSecond(liveFirst, 4);
+    const slow = ask(liveFirst, 400, 'slow');
+    const other = ask(liveFirst, 1, 'other');
+    await vi.advanceTimersByTimeAsync(100);
+    expect(other.come).toBe(1);
+    expect(slow.come).toBeLessThan(60);
+  });
+
   it('a retry that waits is refused when the worker stops', async () => {
     const liveFirst = new LiveFirst(Date.now);
     await liveSecond(liveFirst, 4);
@@ -73,6 +83,6 @@ describe('a retry', () => {
     liveFirst.stop();
     await vi.advanceTimersByTimeAsync(0);
     expect(turns.refused).toBe(1_000);
-    expect(await liveFirst.turn()).toBe(false);
+    expect(await liveFirst.turn('a')).toBe(false);
   });
 });

@@ -16,7 +16,7 @@ const batch = 200;
 const batchesMax = 10;
 /** Deliveries of one endpoint in one run. */
 const perEndpointMax = 1_000;
-/** Released deliveries need this long to reach the endpoint, before its room can be read again. */
+/** Of all workers: another worker reads the room only after the released deliveries have reached most of the others. */
 const roomEveryMs = 400;
 /** A delivery that probes an endpoint may wait in a queue first. */
 const probeEveryMs = 5_000;
@@ -27,6 +27,12 @@ const probeEveryMs = 5_000;
 export async function releaseHeld(deps: ReleaseHeldDeps): Promise<number> {
   const isOpen = () => deps.postgres.health.isUp && deps.publisher.mayPublishTo('hqrelay.retries');
   const publish = publishTo(deps.publisher);
+  const publishTaking =
+    (endpointId: string): PublishHeld =>
+    (held) => {
+      deps.gate.expect(endpointId, sizedRoutingKey(laneOf(held.queue), held.message.length));
+      return publish(held);
+    };
   let total = 0;
   for (let batches = 0; batches < batchesMax && isOpen(); batches += 1) {
     const released = await releaseDue(deps.postgres.pool, { now: deps.now(), limit: batch }, publish);
@@ -50,7 +56,7 @@ export async function releaseHeld(deps: ReleaseHeldDeps): Promise<number> {
         breakerEveryMs: room.kind === 'probe' ? probeEveryMs : roomEveryMs,
         limit: perEndpointMax,
       },
-      publish,
+      publishTaking(endpoint.endpointId),
     );
   }
   return total;

@@ -1,4 +1,4 @@
-import { Consumer, type ReceivedMessage } from '@hqrelay/queue/consumer';
+import { Consumer } from '@hqrelay/queue/consumer';
 import { Gauge } from 'prom-client';
 import { dispatch, type DispatchDeps } from '../delivery/dispatch.ts';
 import type { Lane } from '../intake/lanes.ts';
@@ -6,7 +6,7 @@ import type { Part } from './part.ts';
 import type { Stores } from './stores.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
-/** A consumer for each lane. Retries and replays wait for their turn behind new webhooks. */
+/** A consumer for each lane. */
 export function createConsumers(
   lanes: readonly Lane[],
   { logger, registry }: WorkerOptions,
@@ -15,16 +15,12 @@ export function createConsumers(
 ): readonly Consumer[] {
   const consumers = lanes.map(({ isLive, queue, prefetch, messageBytesMax }) => {
     const entrance = deps.gate.entrance(queue);
-    const dispatchNow = ({ content, redelivered }: ReceivedMessage) =>
-      dispatch(deps, { content, redelivered, entrance });
     return new Consumer({
       queue,
       prefetch,
       messageBytesMax,
       connection: consuming,
-      handle: isLive
-        ? dispatchNow
-        : async (message) => ((await deps.liveFirst.turn()) ? dispatchNow(message) : 'requeue'),
+      handle: ({ content, redelivered }) => dispatch(deps, { content, redelivered, entrance, isLive }),
       onError: (error) => logger.error({ err: error, queue }, 'delivery.failed_here'),
     });
   });
