@@ -99,6 +99,14 @@ describe('a credential that is not rebuilt', () => {
     expect(findCredentials(raw, secrets)).toHaveLength(8);
   });
 
+  // Looking the list through for each header would take minutes.
+  it('a credential is looked up among twenty thousand headers that Connection names', () => {
+    const options = Array.from({ length: 20_000 }, (_, i) => `x-${i}`).join();
+    const raw = Array.from({ length: 20_000 }, () => ['X-Token', 'another token']).flat();
+    const found = findCredentials(['Connection', options, ...raw, 'X-Token', 'n3w-s3cret'], secrets);
+    expect(found).toHaveLength(1);
+  });
+
   it('a credential that contains a secret of one letter is not rebuilt', () => {
     const short = [{ id: 'short', key: 'e' }];
     expect(findCredentials(['Authorization', 'Bearer eyJhbGciOi', 'X-Token', 'aeb'], short)).toEqual([]);

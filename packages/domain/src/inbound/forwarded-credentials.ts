@@ -1,4 +1,4 @@
-import { connectionHeaders } from '../connection-headers.ts';
+import { connectionHeaders, namedByConnection } from '../connection-headers.ts';
 import { isCredential } from './forwarded-headers.ts';
 
 /** Where a secret of the project stood in a credential header: the text around it, never the secret. */
@@ -32,11 +32,14 @@ export function findCredentials(
   secrets: readonly Secret[],
 ): CredentialPlace[] {
   const places: CredentialPlace[] = [];
+  let named: ReadonlySet<string> | undefined;
   for (let i = 0; i + 1 < rawHeaders.length && places.length < placesMax; i += 2) {
     const name = rawHeaders[i]!;
     const lowerCaseName = name.toLowerCase();
     const value = rawHeaders[i + 1]!;
-    if (!isCredential(lowerCaseName, value, secrets) || isOfConnection(lowerCaseName, rawHeaders)) continue;
+    if (!isCredential(lowerCaseName, value, secrets)) continue;
+    named ??= namedByConnection(rawHeaders);
+    if (isOfConnection(lowerCaseName, named)) continue;
     const place = placeIn(value, secrets);
     if (place) places.push({ name, ...place });
   }
@@ -82,11 +85,10 @@ function onTheWire(key: string): string {
 }
 
 /** Whether a header belongs to the connection to this relay, by its name or because `Connection` names it. */
-function isOfConnection(lowerCaseName: string, rawHeaders: readonly string[]): boolean {
-  if (connectionHeaders.has(lowerCaseName) || lowerCaseName === 'proxy-authorization') return true;
-  return rawHeaders.some((name, i) => {
-    if (i % 2 === 1 || name.toLowerCase() !== 'connection') return false;
-    const options = rawHeaders[i + 1]!.toLowerCase().split(',');
-    return options.some((option) => option.trim() === lowerCaseName);
-  });
+function isOfConnection(lowerCaseName: string, named: ReadonlySet<string>): boolean {
+  return (
+    connectionHeaders.has(lowerCaseName) ||
+    lowerCaseName === 'proxy-authorization' ||
+    named.has(lowerCaseName)
+  );
 }
