@@ -83,11 +83,12 @@ export class Postgres {
   /**
    * Runs queries within `timeoutMs`: undefined when Postgres is down, breaks or does not answer in time; the query may have run
    * all the same. A ping then tells whether Postgres is down, or only this query waits for a lock. Errors of the statement
-   * itself are thrown.
+   * itself are thrown. With `raisesDoubt: false` a late query says nothing about Postgres.
    */
   async tryWithin<T>(
     timeoutMs: number,
     query: (pool: pg.Pool) => Promise<T>,
+    { raisesDoubt = true } = {},
   ): Promise<{ value: T } | undefined> {
     if (this.#health.state === 'down') return undefined;
     try {
@@ -95,7 +96,7 @@ export class Postgres {
       return { value: await withTimeout(work, timeoutMs, `Postgres did not answer within ${timeoutMs} ms`) };
     } catch (error) {
       if (!isConnectionError(error)) throw error;
-      this.#doubt();
+      if (raisesDoubt) this.#doubt();
       return undefined;
     }
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Cache } from '@hqrelay/cache/client';
 import { announceProjectChange, ConfigCache } from '@hqrelay/cache/project-config';
 import { Postgres } from '@hqrelay/db/postgres';
@@ -24,9 +25,13 @@ class HeldPostgres extends Postgres {
     return release;
   }
 
-  override async tryWithin<T>(timeoutMs: number, query: (pool: pg.Pool) => Promise<T>) {
+  override async tryWithin<T>(
+    timeoutMs: number,
+    query: (pool: pg.Pool) => Promise<T>,
+    options?: { raisesDoubt: boolean },
+  ) {
     if (this.isUnavailable) return undefined;
-    const answer = await super.tryWithin(timeoutMs, query);
+    const answer = await super.tryWithin(timeoutMs, query, options);
     this.reads += 1;
     await this.#gate;
     return answer;
@@ -38,6 +43,8 @@ let postgres: HeldPostgres;
 let cache: Cache;
 let configs: ConfigCache;
 let directory: ProjectDirectory;
+/** Commands that look-ups have sent to Redis. */
+let commands = 0;
 const redis = () => cache.redis;
 
 beforeAll(async () => {
@@ -50,14 +57,14 @@ beforeEach(async () => {
   postgres = new HeldPostgres({
     url: world.databaseUrl,
     applicationName: 'test',
-    max: 2,
+    max: 3,
     onChange: () => {},
   });
   cache = new Cache({ url: world.redisUrl, name: 'test', onChange: () => {} });
   cache.start();
   await waitFor('Redis', () => cache.health.isUp);
   configs = new ConfigCache({
-    cache,
+    cache: counted(cache),
     keys: configMacKeys(parseSecretKeys(world.secretsKey)),
     ttlSeconds: 300,
     onUntrusted: () => {},
@@ -132,6 +139,76 @@ describe('a project', () => {
   });
 });
 
+describe('ids that are no project', () => {
+  const randomIds = (count: number) => Array.from({ length: count }, () => randomUUID());
+  const kindsOf = async (ids: string[], now = 0) => {
+    const lookups = await Promise.all(ids.map(async (id) => directory.find(id, now)));
+    return new Set(lookups.map(({ kind }) => kind));
+  };
+
+  it('ids that are no project share a statement of Postgres and a command of Redis', async () => {
+    const commandsBefore = commands;
+    expect(await kindsOf(randomIds(1_000))).toEqual(new Set(['unknown']));
+    expect(postgres.reads).toBeLessThanOrEqual(10);
+    expect(commands - commandsBefore).toBeLessThanOrEqual(10);
+  });
+
+  it('ids that are no project are looked up again after five seconds', async () => {
+    const [id = ''] = randomIds(1);
+    await directory.find(id, 0);
+    await directory.find(id, 4_999);
+    expect(postgres.reads).toBe(1);
+    await directory.find(id, 5_000);
+    expect(postgres.reads).toBe(2);
+  });
+
+  it('ids that are no project evict no project from memory', { timeout: 30_000 }, async () => {
+    const { id } = await seedProject(world);
+    await directory.find(id, 0);
+    for (let batch = 0; batch < 110; batch += 1) await kindsOf(randomIds(100));
+    postgres.isUnavailable = true;
+    await cache.close();
+    expect((await directory.find(id, 10_000)).kind).toBe('found');
+  });
+
+  it('a project that nothing has looked up yet is found among ids that are no project', async () => {
+    const { id } = await seedProject(world);
+    const flood = kindsOf(randomIds(2_000));
+    expect((await directory.find(id, 0)).kind).toBe('found');
+    await flood;
+  });
+
+  it('a project is unavailable, not unknown, when too many look-ups wait', async () => {
+    const { id } = await seedProject(world);
+    const release = postgres.hold();
+    const flood = randomIds(11_000).map(async (each) => directory.find(each, 0));
+    await Promise.race(flood);
+    expect(await directory.find(id, 0)).toEqual({ kind: 'unavailable' });
+    release();
+    await Promise.all(flood);
+    expect((await directory.find(id, 0)).kind).toBe('found');
+  });
+
+  it('a slow look-up of ids that are no project leaves Postgres up and its connections to others', async () => {
+    await postgres.start();
+    const locker = await world.sql.connect();
+    try {
+      await locker.query('begin; lock table projects in access exclusive mode');
+      const kinds = await Promise.all([kindsOf(randomIds(1_000)), kindsOf(randomIds(1_000))]);
+      expect(kinds).toEqual([new Set(['unavailable']), new Set(['unavailable'])]);
+      expect(
+        await postgres.tryWithin(2_000, async (pool) => (await pool.query('select 1')).rowCount),
+      ).toEqual({
+        value: 1,
+      });
+      expect(postgres.health.isUp).toBe(true);
+    } finally {
+      await locker.query('rollback');
+      locker.release();
+    }
+  });
+});
+
 describe('a change that is announced while the project is being read', () => {
   it.each([
     ['by its id', (id: string) => id],
@@ -180,6 +257,17 @@ describe('a change that is announced while the project is being read', () => {
     expect(await directory.find(id, 1)).toMatchObject({ kind: 'found', project: { enabled: false } });
   });
 });
+
+/** The same cache, whose commands are counted. */
+function counted(original: Cache): Cache {
+  return new Proxy(original, {
+    get(target, property) {
+      if (property === 'tryCommand') commands += 1;
+      const value: unknown = Reflect.get(target, property);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
 
 /** Disables the project and announces it, as the command line tool does. */
 async function disable(projectId: string): Promise<void> {

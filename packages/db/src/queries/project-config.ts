@@ -29,10 +29,17 @@ select jsonb_build_object(
       ) order by e.created_at, e.id), '[]')
     from endpoints e where e.project_id = p.id)
 ) as config
-from projects p where p.id = $1`;
+from projects p where p.id = any($1::uuid[])`;
 
 /** One project with its active secrets (sealed) and its endpoints; null when there is none. Throws when Postgres fails. */
 export async function readProjectConfig(pool: pg.Pool, projectId: string): Promise<ProjectConfig | null> {
-  const { rows } = await pool.query<{ config: unknown }>(query, [projectId]);
-  return rows[0] ? projectConfig.parse(rows[0].config) : null;
+  const [config = null] = await readProjectConfigs(pool, [projectId]);
+  return config === null ? null : projectConfig.parse(config);
+}
+
+/** Several projects with one statement, in the order of their ids: each is null, or to be parsed as a `projectConfig`. */
+export async function readProjectConfigs(pool: pg.Pool, projectIds: readonly string[]): Promise<unknown[]> {
+  const { rows } = await pool.query<{ config: { id: string } }>(query, [projectIds]);
+  const byId = new Map(rows.map(({ config }) => [config.id, config]));
+  return projectIds.map((projectId) => byId.get(projectId) ?? null);
 }
