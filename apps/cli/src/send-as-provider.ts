@@ -46,39 +46,16 @@ export function createProvider(
     };
     const signature = signInbound(scheme, key, { body, now: Date.now(), headers });
     const startedAt = performance.now();
-    const latencyMs = () => Math.round(performance.now() - startedAt);
-    try {
-      const response = await post(url, { ...headers, ...signature }, body);
-      const answer = readAnswer(response.text);
-      const isAccepted = response.statusCode >= 200 && response.statusCode <= 299;
-      return {
-        statusCode: response.statusCode,
-        id: answer.id,
-        replayed: response.headers['idempotent-replayed'] === 'true',
-        webhookId,
-        latencyMs: latencyMs(),
-        error: isAccepted ? null : (answer.error ?? `HTTP ${response.statusCode}`),
-      };
-    } catch (error) {
-      const reason = describeError(error);
-      return {
-        statusCode: null,
-        id: null,
-        replayed: false,
-        webhookId,
-        latencyMs: latencyMs(),
-        error: reason,
-      };
-    }
+    const answer = await post(url, { ...headers, ...signature }, body).then(readAnswer, unanswered);
+    return { ...answer, webhookId, latencyMs: Math.round(performance.now() - startedAt) };
   };
 }
 
+type Response = { statusCode: number; headers: IncomingHttpHeaders; text: string };
+type Answer = Omit<SendAnswer, 'webhookId' | 'latencyMs'>;
+
 /** Uses node:http, because fetch refuses some ports. Throws when there is no answer. */
-async function post(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  body: Buffer,
-): Promise<{ statusCode: number; headers: IncomingHttpHeaders; text: string }> {
+async function post(url: string, headers: Readonly<Record<string, string>>, body: Buffer): Promise<Response> {
   const { request } = url.startsWith('https:') ? await import('node:https') : await import('node:http');
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request(url, {
@@ -111,7 +88,22 @@ function openNewestSecret(config: { secretsKey: string }, project: ProjectConfig
   }
 }
 
-function readAnswer(text: string): { id: string | null; error: string | null } {
+function readAnswer({ statusCode, headers, text }: Response): Answer {
+  const { id, error } = readBody(text);
+  const isAccepted = statusCode >= 200 && statusCode <= 299;
+  return {
+    statusCode,
+    id,
+    replayed: headers['idempotent-replayed'] === 'true',
+    error: isAccepted ? null : (error ?? `HTTP ${statusCode}`),
+  };
+}
+
+function unanswered(reason: unknown): Answer {
+  return { statusCode: null, id: null, replayed: false, error: describeError(reason) };
+}
+
+function readBody(text: string): { id: string | null; error: string | null } {
   try {
     const answer = JSON.parse(text) as { id?: unknown; error?: { code?: unknown; message?: unknown } };
     const { code, message } = answer.error ?? {};

@@ -1,38 +1,29 @@
-import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
 import { clusterRefusal } from '@hqrelay/cache/cluster-refusal';
 import { evictionWarning } from '@hqrelay/cache/eviction-warning';
 import { ConfigCache, followProjectChanges } from '@hqrelay/cache/project-config';
 import { clockWarning, measureClockOffset } from '@hqrelay/db/queries/clock-offset';
 import { projectsWithKeys } from '@hqrelay/db/queries/idempotency-keys';
-import { findOwedEndpoints } from '@hqrelay/db/queries/prior-webhooks';
 import { configMacKeys } from '@hqrelay/domain/secrets/config-mac';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
-import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import { ProjectDirectory } from '@hqrelay/projects/project-directory';
 import { diskWarning } from '@hqrelay/queue/connection/disk-warning';
-import { Publisher } from '@hqrelay/queue/publishing/publisher';
 import type { HealthDeps } from '@hqrelay/runtime/http/health';
 import { createHttpServer, type HttpServer } from '@hqrelay/runtime/http/http-server';
 import type { Logger } from '@hqrelay/runtime/logger';
 import { createRegistry } from '@hqrelay/runtime/metrics';
 import { StoreChecks, type StoreCheck } from '@hqrelay/runtime/store-checks';
 import { createAdminApp, createApp } from './app.ts';
-import { batchedQuery } from './batched-query.ts';
 import type { ReceiverConfig } from './config.ts';
 import { BodyReader } from './http/read-body.ts';
+import { createIngestDeps } from './ingest-deps.ts';
 import { ingest, type IngestDeps } from './ingest/ingest.ts';
 import { LastSeenTimes } from './ingest/last-seen.ts';
 import { recordTooLarge } from './ingest/record-too-large.ts';
-import { createRejectionBudget } from './ingest/rejection-budget.ts';
 import { createReport, type ReceiverReport } from './report.ts';
-import { createPostgresStore } from './reservation/postgres-store.ts';
-import { createRedisStore } from './reservation/redis-store.ts';
 import { RedisTrust } from './reservation/redis-trust.ts';
 import { createStores, type Stores } from './stores.ts';
 
 const unverifiedBytesMax = 256 << 20;
-const publishConfirmTimeoutMs = 600;
-const publishesInFlightMax = 5_000;
 const writeLastSeenEveryMs = 5_000;
 
 export type Receiver = {
@@ -53,10 +44,8 @@ export type ReceiverOptions = {
 };
 
 /** Wires one receiver. Nothing connects or listens yet. */
-export function createReceiver(
-  config: ReceiverConfig,
-  { logger, isDraining, refuse }: ReceiverOptions,
-): Receiver {
+export function createReceiver(config: ReceiverConfig, options: ReceiverOptions): Receiver {
+  const { logger, isDraining, refuse } = options;
   const registry = createRegistry();
   const report = createReport(logger, registry);
   const stores = createStores(config, logger, {
@@ -65,41 +54,12 @@ export function createReceiver(
   });
   const trust = new RedisTrust(stores.cache);
 
-  const { cache, postgres } = stores;
-  const configs = new ConfigCache({
-    cache,
-    keys: configMacKeys(parseSecretKeys(config.secretsKey)),
-    ttlSeconds: config.configCacheTtlSeconds,
-    onUntrusted: (projectId) => logger.warn({ projectId }, 'config_cache.untrusted_entry'),
-  });
-  const directory = new ProjectDirectory({ configs, postgres });
-  const lastSeen = new LastSeenTimes(postgres);
+  const directory = createProjectDirectory(config, stores, logger);
+  const lastSeen = new LastSeenTimes(stores.postgres);
   const deps = createIngestDeps(config, { ...stores, trust, directory, lastSeen, report, logger });
   const storeChecks = new StoreChecks({ checks: checksOf(stores, config), logger, refuse });
-  const health: HealthDeps = {
-    dependencies: {
-      postgres: () => postgres.health,
-      redis: () => cache.health,
-      rabbitmq: () => stores.broker.health,
-    },
-    // Either store can make a webhook durable. Without both nothing can be accepted.
-    isReady: (states) => states.postgres === 'up' || states.rabbitmq === 'up',
-    isDraining,
-    warnings: () => storeChecks.warnings,
-    registry,
-  };
-  const hasAdminPort = config.receiverAdminPort !== undefined;
-  const app = createApp({
-    bodies: new BodyReader({ bodyBytesMax: config.bodyBytesMax, unverifiedBytesMax }),
-    ingest: (request) => ingest(deps, request),
-    recordTooLarge: (request, bytes) => recordTooLarge(deps, request, bytes),
-    report: report.received,
-    health,
-    trustProxy: config.trustProxy,
-    adminApart: hasAdminPort,
-    logger,
-  });
-  const subscriber = cache.createSubscriber();
+  const health = { ...healthOf(stores, storeChecks), isDraining, registry };
+  const subscriber = stores.cache.createSubscriber();
   let writingLastSeen: NodeJS.Timeout | undefined;
 
   return {
@@ -111,8 +71,7 @@ export function createReceiver(
       writingLastSeen = setInterval(() => void writeLastSeen(lastSeen, logger), writeLastSeenEveryMs);
       storeChecks.start();
     },
-    server: createHttpServer(app),
-    adminServer: hasAdminPort ? createHttpServer(createAdminApp(health)) : undefined,
+    ...createServers(config, deps, { report, health, logger }),
     async disconnect() {
       storeChecks.stop();
       await deps.recorder.close();
@@ -124,49 +83,55 @@ export function createReceiver(
   };
 }
 
-function createIngestDeps(
-  config: ReceiverConfig,
-  parts: Stores & {
-    trust: RedisTrust;
-    directory: ProjectDirectory;
-    lastSeen: LastSeenTimes;
-    report: ReceiverReport;
-    logger: Logger;
-  },
-): IngestDeps {
-  const { postgres, cache, trust, directory, lastSeen, report, logger } = parts;
-  const publisher = new Publisher({
-    name: 'ingest',
-    connection: parts.broker,
-    confirmTimeoutMs: publishConfirmTimeoutMs,
-    inFlightMax: publishesInFlightMax,
-  });
-  const recorder = new AuditRecorder({
-    postgres,
-    publisher,
-    onSpilled: (rows) => logger.debug({ rows }, 'audit.spilled'),
-    onParked: (row, reason) => logger.error({ kind: row.kind, reason }, 'audit.row_parked'),
-    onBackgroundRowsLost: (rows) => logger.error({ rows }, 'audit.background_rows_lost'),
-  });
-  const postgresStore = createPostgresStore(postgres);
-  const findOwed = batchedQuery(postgres, findOwedEndpoints);
-  return {
+function createProjectDirectory(
+  { secretsKey, configCacheTtlSeconds }: ReceiverConfig,
+  { cache, postgres }: Stores,
+  logger: Logger,
+): ProjectDirectory {
+  const configs = new ConfigCache({
     cache,
-    postgres,
-    trust,
-    redisStore: createRedisStore({ cache, trust, findPrior: postgresStore.findPrior }),
-    postgresStore,
-    findOwed: (id) => findOwed(id).catch(() => undefined),
-    publisher,
-    recorder,
-    secrets: new OpenedSecrets(parseSecretKeys(config.secretsKey), (error) =>
-      logger.error({ err: error }, 'secret.unreadable'),
-    ),
-    findProject: (projectId, now) => directory.find(projectId, now),
-    recordLater: (row) => recorder.recordLater(row),
-    mayRecordRejection: createRejectionBudget(20, 200),
-    onVerified: lastSeen.add,
-    onPublished: report.published,
+    keys: configMacKeys(parseSecretKeys(secretsKey)),
+    ttlSeconds: configCacheTtlSeconds,
+    onUntrusted: (projectId) => logger.warn({ projectId }, 'config_cache.untrusted_entry'),
+  });
+  return new ProjectDirectory({ configs, postgres });
+}
+
+function healthOf(
+  { postgres, cache, broker }: Stores,
+  storeChecks: StoreChecks,
+): Pick<HealthDeps, 'dependencies' | 'isReady' | 'warnings'> {
+  return {
+    dependencies: {
+      postgres: () => postgres.health,
+      redis: () => cache.health,
+      rabbitmq: () => broker.health,
+    },
+    // Either store can make a webhook durable. Without both nothing can be accepted.
+    isReady: (states) => states.postgres === 'up' || states.rabbitmq === 'up',
+    warnings: () => storeChecks.warnings,
+  };
+}
+
+function createServers(
+  { bodyBytesMax, trustProxy, receiverAdminPort }: ReceiverConfig,
+  deps: IngestDeps,
+  { report, health, logger }: { report: ReceiverReport; health: HealthDeps; logger: Logger },
+): Pick<Receiver, 'server' | 'adminServer'> {
+  const adminApart = receiverAdminPort !== undefined;
+  const app = createApp({
+    bodies: new BodyReader({ bodyBytesMax, unverifiedBytesMax }),
+    ingest: (request) => ingest(deps, request),
+    recordTooLarge: (request, bytes) => recordTooLarge(deps, request, bytes),
+    report: report.received,
+    health,
+    trustProxy,
+    adminApart,
+    logger,
+  });
+  return {
+    server: createHttpServer(app),
+    adminServer: adminApart ? createHttpServer(createAdminApp(health)) : undefined,
   };
 }
 

@@ -9,24 +9,7 @@ export type Report = (delivery: Delivery, endpoint: EndpointConfig, attempt: Att
 
 /** One log line and its metrics for each attempt: no other code logs or counts attempts. */
 export function createReport(logger: Logger, registry: Registry): Report {
-  const attempts = new Counter({
-    name: 'hqrelay_delivery_attempts_total',
-    help: 'Attempts, by outcome',
-    labelNames: ['outcome'],
-    registers: [registry],
-  });
-  const duration = new Histogram({
-    name: 'hqrelay_delivery_duration_seconds',
-    help: 'How long attempts took',
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-    registers: [registry],
-  });
-  const endToEnd = new Histogram({
-    name: 'hqrelay_end_to_end_seconds',
-    help: 'From a webhook being received to its being delivered',
-    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3_600, 86_400],
-    registers: [registry],
-  });
+  const { attempts, duration, endToEnd } = createMetrics(registry);
   return (delivery, endpoint, { exchange, outcome, followUp }) => {
     attempts.inc({ outcome: followUp.kind === 'dead_letter' ? 'dead_lettered' : outcome.kind });
     duration.observe(exchange.latencyMs / 1_000);
@@ -51,5 +34,28 @@ export function createReport(logger: Logger, registry: Registry): Report {
       },
       'delivery.attempted',
     );
+  };
+}
+
+function createMetrics(registry: Registry) {
+  return {
+    attempts: new Counter({
+      name: 'hqrelay_delivery_attempts_total',
+      help: 'Attempts, by outcome',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
+    duration: new Histogram({
+      name: 'hqrelay_delivery_duration_seconds',
+      help: 'How long attempts took',
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers: [registry],
+    }),
+    endToEnd: new Histogram({
+      name: 'hqrelay_end_to_end_seconds',
+      help: 'From a webhook being received to its being delivered',
+      buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3_600, 86_400],
+      registers: [registry],
+    }),
   };
 }

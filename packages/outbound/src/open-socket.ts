@@ -1,8 +1,7 @@
-import http from 'node:http';
-import https from 'node:https';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type SecureContext } from 'node:tls';
 import { ForbiddenAddressError } from './names/guarded-lookup.ts';
+import { openTunnel } from './open-tunnel.ts';
 
 /** Where an endpoint listens; `hostname` without the brackets of an IPv6 literal. */
 export interface Target {
@@ -51,63 +50,41 @@ const addressAttemptTimeoutMs = 1_000;
  */
 export function openSocket(
   target: Target,
-  { lookup, proxy, secureContext }: SocketOptions,
+  options: SocketOptions,
   session: Buffer | undefined,
   events: SocketEvents,
 ): () => void {
-  const { hostname, port, secure } = target;
-  let phase: ConnectPhase = 'connect';
-  let over = false;
-  let giveUp = () => {};
+  const opening = new Opening(target, options.secureContext, session, events);
+  if (options.proxy) opening.throughProxy(options.proxy);
+  else opening.directly(options.lookup);
+  return () => opening.giveUp();
+}
 
-  const enter = (next: ConnectPhase) => {
-    phase = next;
-    if (!over) events.onPhase(next);
-  };
-  const fail = (error: Error) => {
-    if (over) return;
-    over = true;
-    giveUp();
-    events.onError(new ConnectError(phase, error));
-  };
-  const open = (socket: Socket) => {
-    if (over) return;
-    over = true;
-    socket.off('error', fail);
-    // An alert of TLS comes as an error that leaves the socket open; the end that follows would hide it.
-    socket.once('error', (error) => socket.destroy(error));
-    events.onOpen(socket);
-  };
-  const secured = (options: ConnectionOptions) => {
-    const socket = connectTls({
-      ...options,
-      secureContext,
-      session,
-      servername: isIP(hostname) ? '' : hostname,
-      ALPNProtocols: ['http/1.1'],
-    });
-    socket.on('session', (latest) => events.onSession(latest));
-    return watch(socket.once('secureConnect', () => open(socket)));
-  };
-  const watch = <S extends Socket>(socket: S): S => {
-    giveUp = () => socket.on('error', () => {}).destroy();
-    return socket.on('error', fail);
-  };
+/** One socket on its way to being open: it is over when it is open, has failed or is given up. */
+class Opening {
+  readonly #target: Target;
+  readonly #secureContext: SecureContext | undefined;
+  readonly #session: Buffer | undefined;
+  readonly #events: SocketEvents;
+  #phase: ConnectPhase = 'connect';
+  #isOver = false;
+  #discard = () => {};
 
-  if (proxy) {
-    enter('connect');
-    giveUp = openTunnel(proxy, hostname, port, fail, (tunnel) => {
-      if (over) {
-        tunnel.destroy();
-      } else if (secure) {
-        enter('tls');
-        secured({ socket: tunnel, host: hostname });
-      } else {
-        open(watch(tunnel));
-      }
-    });
-  } else {
-    enter(isIP(hostname) ? 'connect' : 'dns');
+  constructor(
+    target: Target,
+    secureContext: SecureContext | undefined,
+    session: Buffer | undefined,
+    events: SocketEvents,
+  ) {
+    this.#target = target;
+    this.#secureContext = secureContext;
+    this.#session = session;
+    this.#events = events;
+  }
+
+  directly(lookup: LookupFunction): void {
+    const { hostname, port, secure } = this.#target;
+    this.#enter(isIP(hostname) ? 'connect' : 'dns');
     const options = {
       host: hostname,
       port,
@@ -118,57 +95,69 @@ export function openSocket(
       keepAliveInitialDelay: 60_000,
       noDelay: true,
     };
-    const socket = secure ? secured(options) : watch(connectTcp(options));
+    const socket = secure ? this.#secure(options) : this.#watch(connectTcp(options));
     socket.once('lookup', (error: Error | null) => {
-      if (!error) enter('connect');
+      if (!error) this.#enter('connect');
     });
-    socket.once('connect', () => (secure ? enter('tls') : open(socket)));
+    socket.once('connect', () => (secure ? this.#enter('tls') : this.#opened(socket)));
   }
 
-  return () => {
-    over = true;
-    giveUp();
-  };
-}
+  throughProxy(proxy: URL): void {
+    const { hostname, port, secure } = this.#target;
+    this.#enter('connect');
+    this.#discard = openTunnel(proxy, hostname, port, this.#fail, (tunnel) => {
+      if (this.#isOver) {
+        tunnel.destroy();
+      } else if (secure) {
+        this.#enter('tls');
+        this.#secure({ socket: tunnel, host: hostname });
+      } else {
+        this.#opened(this.#watch(tunnel));
+      }
+    });
+  }
 
-function openTunnel(
-  proxy: URL,
-  hostname: string,
-  port: number,
-  onError: (error: Error) => void,
-  onTunnel: (socket: Socket) => void,
-): () => void {
-  const authority = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
-  const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
-  const request = (proxy.protocol === 'https:' ? https : http).request({
-    host: proxy.hostname.replace(/^\[|\]$/g, ''),
-    port: proxy.port || undefined,
-    method: 'CONNECT',
-    path: authority,
-    agent: false,
-    headers: {
-      host: authority,
-      ...(credentials !== ':' && {
-        'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`,
-      }),
-    },
-  });
-  request.once('connect', ({ statusCode }, socket: Socket, head) => {
-    if (statusCode === 200) {
-      if (head.length > 0) socket.unshift(head);
-      onTunnel(socket);
-    } else {
-      socket.destroy();
-      onError(
-        Object.assign(new Error(`the egress proxy answered ${statusCode} to CONNECT`), {
-          code: 'PROXY_REFUSED',
-        }),
-      );
-    }
-  });
-  request.on('error', (error: NodeJS.ErrnoException) => {
-    onError(Object.assign(new Error(`egress proxy: ${error.message}`), { code: error.code }));
-  });
-  request.end();
-  return () => request.destroy();
+  giveUp(): void {
+    this.#isOver = true;
+    this.#discard();
+  }
+
+  #enter(phase: ConnectPhase): void {
+    this.#phase = phase;
+    if (!this.#isOver) this.#events.onPhase(phase);
+  }
+
+  #secure(options: ConnectionOptions): Socket {
+    const { hostname } = this.#target;
+    const socket = connectTls({
+      ...options,
+      secureContext: this.#secureContext,
+      session: this.#session,
+      servername: isIP(hostname) ? '' : hostname,
+      ALPNProtocols: ['http/1.1'],
+    });
+    socket.on('session', (latest) => this.#events.onSession(latest));
+    return this.#watch(socket.once('secureConnect', () => this.#opened(socket)));
+  }
+
+  #watch(socket: Socket): Socket {
+    // A discarded socket may still fail, which concerns no request any more.
+    this.#discard = () => socket.on('error', () => {}).destroy();
+    return socket.on('error', this.#fail);
+  }
+
+  #opened(socket: Socket): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    socket.off('error', this.#fail);
+    // An alert of TLS comes as an error that leaves the socket open; the end that follows would hide it.
+    socket.once('error', (error) => socket.destroy(error));
+    this.#events.onOpen(socket);
+  }
+
+  readonly #fail = (error: Error): void => {
+    if (this.#isOver) return;
+    this.giveUp();
+    this.#events.onError(new ConnectError(this.#phase, error));
+  };
 }

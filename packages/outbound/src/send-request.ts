@@ -4,9 +4,10 @@ import type { NetworkPolicy } from '@hqrelay/domain/network/network-policy';
 import type { ConnectionOptions } from './connection.ts';
 import { ConnectionPools } from './connection-pools.ts';
 import { createEndpointUrls } from './endpoint-urls.ts';
-import { Exchange } from './exchange.ts';
+import { ExchangesUnderWay } from './exchanges-under-way.ts';
 import { createGuardedLookup } from './names/guarded-lookup.ts';
 import { createResolveHost, type ResolveHost } from './names/resolve-host.ts';
+import type { SocketOptions } from './open-socket.ts';
 import { createTlsIdentities, type TlsIdentity } from './tls-identity.ts';
 
 export interface OutboundRequest {
@@ -54,63 +55,60 @@ export function createSender({
   now,
   ...limits
 }: SenderOptions): Sender {
-  const checkUrl = createEndpointUrls(policy);
-  const identityOf = createTlsIdentities();
-  const pools = new ConnectionPools(limits);
-  const socketOptions = {
+  const routeTo = createRoutes(policy, {
     lookup: createGuardedLookup(policy, resolve, now),
     proxy: egressProxy === undefined ? undefined : new URL(egressProxy),
-  };
-  const underWay = new Set<Exchange>();
-  let aborted = false;
-  let onIdle = () => {};
-  const abortExchange = (exchange: Exchange) => exchange.fail('ABORTED', 'aborted by the relay');
+  });
+  const pools = new ConnectionPools(limits);
+  const underWay = new ExchangesUnderWay();
 
-  function exchange({ url, headers, body, timeoutMs, tls }: OutboundRequest): Promise<HttpExchange> {
+  return {
+    send({ url, headers, body, timeoutMs, tls }) {
+      const route = routeTo(url, tls);
+      if ('kind' in route) return Promise.resolve(route);
+      const { path, pool, connectionOptions } = route;
+      const request = { method: 'POST', path, headers: flattened(headers), body } as const;
+      return underWay.run(request, timeoutMs, (begin) => pools.acquire(pool, connectionOptions, begin));
+    },
+    abort: () => underWay.abort(),
+    async close() {
+      pools.close();
+      await underWay.idle();
+    },
+  };
+}
+
+/** How a request reaches its endpoint: requests with the same `pool` share connections. */
+interface Route {
+  path: string;
+  pool: string;
+  connectionOptions: () => ConnectionOptions;
+}
+
+/** The route to a URL, or the exchange of a request that is not sent. */
+function createRoutes(
+  policy: NetworkPolicy,
+  socketOptions: SocketOptions,
+): (url: string, tls: EndpointTls | undefined) => Route | HttpExchange {
+  const checkUrl = createEndpointUrls(policy);
+  const identityOf = createTlsIdentities();
+  return (url, tls) => {
     const checked = checkUrl(url);
-    if (!checked.ok) return Promise.resolve(notSent('policy', 'FORBIDDEN_URL', checked.reason));
+    if (!checked.ok) return notSent('policy', 'FORBIDDEN_URL', checked.reason);
     const { origin, pathname, search } = checked.url;
     let identity: TlsIdentity;
     try {
       identity = identityOf(tls);
     } catch (error) {
-      return Promise.resolve(notSent('tls', 'UNUSABLE_CERTIFICATE', (error as Error).message));
+      return notSent('tls', 'UNUSABLE_CERTIFICATE', (error as Error).message);
     }
     const { name, secureContext } = identity;
-    return new Promise((resolveExchange) => {
-      const sending = new Exchange(
-        { method: 'POST', path: pathname + search, headers: flattened(headers), body },
-        timeoutMs,
-        (result) => {
-          underWay.delete(sending);
-          if (underWay.size === 0) onIdle();
-          resolveExchange(result);
-        },
-      );
-      underWay.add(sending);
-      if (aborted) abortExchange(sending);
-      else
-        sending.start((begin) =>
-          // A socket that was opened with one endpoint's certificate never carries the requests of another.
-          pools.acquire(
-            `${origin} ${name}`,
-            () => connectionOptions(checked.url, { ...socketOptions, secureContext }),
-            begin,
-          ),
-        );
-    });
-  }
-
-  return {
-    send: exchange,
-    abort() {
-      aborted = true;
-      for (const sending of underWay) abortExchange(sending);
-    },
-    async close() {
-      pools.close();
-      if (underWay.size > 0) await new Promise<void>((resolve) => (onIdle = resolve));
-    },
+    return {
+      path: pathname + search,
+      // A socket that was opened with one endpoint's certificate never carries the requests of another.
+      pool: `${origin} ${name}`,
+      connectionOptions: () => connectionOptionsOf(checked.url, { ...socketOptions, secureContext }),
+    };
   };
 }
 
@@ -125,7 +123,7 @@ function notSent(phase: 'policy' | 'tls', code: string, message: string): HttpEx
   return { kind: 'error', phase, code, message, latencyMs: 0 };
 }
 
-function connectionOptions(
+function connectionOptionsOf(
   { protocol, hostname, port }: URL,
   socketOptions: Omit<ConnectionOptions, 'target' | 'tlsSession'>,
 ): ConnectionOptions {

@@ -1,6 +1,7 @@
 import type { Logger } from './logger.ts';
 
 type Step = () => void | Promise<void>;
+type NamedStep = { name: string; step: Step };
 
 /** The parts of `process` that a shutdown uses. */
 interface ProcessHost {
@@ -29,60 +30,23 @@ export function createShutdown({
   deadlineMs: number;
   host?: ProcessHost;
 }): Shutdown {
-  const steps: { name: string; step: Step }[] = [];
+  const steps: NamedStep[] = [];
   let draining = false;
-  let exited = false;
-
-  const exit = (code: number) => {
-    if (exited) return;
-    exited = true;
-    host.exit(code);
-  };
-
-  async function stop(signal: string): Promise<void> {
-    const startedAt = performance.now();
-    let current = '';
-    let failed = false;
-    const deadline = setTimeout(() => {
-      logger.error({ step: current, deadlineMs }, 'shutdown.deadline_passed');
-      exit(1);
-    }, deadlineMs);
-    logger.info({ signal, steps: steps.length }, 'shutdown.started');
-    for (let next = steps.pop(); next && !exited; next = steps.pop()) {
-      current = next.name;
-      try {
-        await next.step();
-      } catch (error) {
-        failed = true;
-        logger.error({ err: error, step: current }, 'shutdown.step_failed');
-      }
-    }
-    clearTimeout(deadline);
-    if (exited) return;
-    logger.info({ durationMs: Math.round(performance.now() - startedAt), failed }, 'shutdown.finished');
-    exit(failed ? 1 : 0);
-  }
+  const exit = createExit(host);
 
   for (const signal of ['SIGTERM', 'SIGINT']) {
     host.on(signal, () => {
       if (draining) {
         logger.warn({ signal }, 'shutdown.forced');
-        exit(1);
+        exit.with(1);
       } else {
         draining = true;
-        void stop(signal);
+        logger.info({ signal, steps: steps.length }, 'shutdown.started');
+        void runInReverse(steps, { logger, deadlineMs, exit });
       }
     });
   }
-  for (const event of ['uncaughtException', 'unhandledRejection']) {
-    host.on(event, (error) => {
-      logger.fatal(
-        { err: error },
-        `process.${event === 'uncaughtException' ? 'uncaught_exception' : 'unhandled_rejection'}`,
-      );
-      exit(1);
-    });
-  }
+  exitOnUncaughtError(host, logger, exit);
 
   return {
     add(name, step) {
@@ -90,4 +54,61 @@ export function createShutdown({
     },
     isDraining: () => draining,
   };
+}
+
+interface Exit {
+  with(code: number): void;
+  isUnderWay(): boolean;
+}
+
+/** Only the first code counts. */
+function createExit(host: ProcessHost): Exit {
+  let isUnderWay = false;
+  return {
+    with(code) {
+      if (isUnderWay) return;
+      isUnderWay = true;
+      host.exit(code);
+    },
+    isUnderWay: () => isUnderWay,
+  };
+}
+
+async function runInReverse(
+  steps: NamedStep[],
+  { logger, deadlineMs, exit }: { logger: Logger; deadlineMs: number; exit: Exit },
+): Promise<void> {
+  const startedAt = performance.now();
+  let current = '';
+  let failed = false;
+  const deadline = setTimeout(() => {
+    logger.error({ step: current, deadlineMs }, 'shutdown.deadline_passed');
+    exit.with(1);
+  }, deadlineMs);
+  for (let next = steps.pop(); next && !exit.isUnderWay(); next = steps.pop()) {
+    current = next.name;
+    try {
+      await next.step();
+    } catch (error) {
+      failed = true;
+      logger.error({ err: error, step: current }, 'shutdown.step_failed');
+    }
+  }
+  clearTimeout(deadline);
+  if (exit.isUnderWay()) return;
+  logger.info({ durationMs: Math.round(performance.now() - startedAt), failed }, 'shutdown.finished');
+  exit.with(failed ? 1 : 0);
+}
+
+function exitOnUncaughtError(host: ProcessHost, logger: Logger, exit: Exit): void {
+  const events = {
+    uncaughtException: 'process.uncaught_exception',
+    unhandledRejection: 'process.unhandled_rejection',
+  };
+  for (const [event, logged] of Object.entries(events)) {
+    host.on(event, (error) => {
+      logger.fatal({ err: error }, logged);
+      exit.with(1);
+    });
+  }
 }

@@ -43,33 +43,40 @@ async function listDeadLetters(cli: Cli, options: Options): Promise<void> {
   // A JSON list cannot say that it is cut, so stderr does.
   if (more && options.json) cli.warn(`${more}\n`);
   printResult(cli, options, deadLetters, () => {
-    const table = formatTable(
-      [
-        'DEAD AT',
-        'ID',
-        'REASON',
-        'ENDPOINT',
-        'URL',
-        'ATTEMPTS',
-        'LAST ANSWER',
-        'WEBHOOK',
-        'WEBHOOK ID',
-        'REPLAYED',
-      ],
-      deadLetters.map((each) => [
-        each.deadAt,
-        each.id,
-        each.kind === 'delivery' ? each.reason : `${each.kind}: ${each.reason}`,
-        each.endpointId,
-        each.endpointUrl,
-        each.kind === 'delivery' ? each.attempts : null,
-        each.lastError ?? (each.lastStatusCode === null ? null : `HTTP ${each.lastStatusCode}`),
-        each.webhookLogId,
-        each.webhookId,
-        each.replayedAt && `${formatTime(each.replayedAt)} as ${each.replayId}`,
-      ]),
+    const table = tableOf(
+      deadLetters,
       options.all ? 'No dead letters.' : 'No dead letters that were not replayed; --all shows the others.',
     );
     return more ? `${table}\n\n${more}` : table;
   });
+}
+
+function tableOf(deadLetters: readonly queries.DeadLetter[], whenEmpty: string): string {
+  return formatTable(
+    [
+      'DEAD AT',
+      'ID',
+      'REASON',
+      'ENDPOINT',
+      'URL',
+      'ATTEMPTS',
+      'LAST ANSWER',
+      'WEBHOOK',
+      'WEBHOOK ID',
+      'REPLAYED',
+    ],
+    deadLetters.map((each) => [
+      each.deadAt,
+      each.id,
+      each.kind === 'delivery' ? each.reason : `${each.kind}: ${each.reason}`,
+      each.endpointId,
+      each.endpointUrl,
+      each.kind === 'delivery' ? each.attempts : null,
+      each.lastError ?? (each.lastStatusCode === null ? null : `HTTP ${each.lastStatusCode}`),
+      each.webhookLogId,
+      each.webhookId,
+      each.replayedAt && `${formatTime(each.replayedAt)} as ${each.replayId}`,
+    ]),
+    whenEmpty,
+  );
 }

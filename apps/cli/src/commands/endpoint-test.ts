@@ -1,5 +1,9 @@
 import type { Command } from 'commander';
-import { type HttpExchange, judgeAttempt } from '@hqrelay/domain/delivery/attempt-outcome';
+import {
+  type AttemptOutcome,
+  type HttpExchange,
+  judgeAttempt,
+} from '@hqrelay/domain/delivery/attempt-outcome';
 import type { ClientCertificate, EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
 import { newId } from '@hqrelay/domain/ids';
 import { parsePolicy } from '@hqrelay/domain/network/network-policy';
@@ -8,6 +12,7 @@ import { maskExchange, secretsSent } from '@hqrelay/domain/secrets/mask-secrets'
 import { redactUrl } from '@hqrelay/domain/secrets/redaction';
 import { open, parseSecretKeys, SecretUnreadable } from '@hqrelay/domain/secrets/secret-box';
 import * as queries from '@hqrelay/db/queries/endpoints';
+import type { OutboundRequest } from '@hqrelay/outbound/send-request';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import { type Cli, CommandFailure } from '../cli.ts';
 import { withDatabase } from '../database.ts';
@@ -26,6 +31,19 @@ type PingResult = {
   responseBody: string | null;
 };
 
+type OpenedEndpoint = { secrets: string[]; fixedHeaders: [string, string][]; tls: EndpointTls };
+
+const variableNames = [
+  'CONSOLE_DATABASE_URL',
+  'HQRELAY_SECRETS_KEY',
+  'ALLOW_PRIVATE_ENDPOINTS',
+  'ALLOW_ENDPOINT_CIDRS',
+  'DNS_SERVERS',
+  'EGRESS_PROXY',
+] as const;
+
+type Config = ReturnType<typeof loadConfig<(typeof variableNames)[number]>>;
+
 export function addEndpointTest(endpoint: Command, cli: Cli): void {
   endpoint
     .command('test')
@@ -36,42 +54,55 @@ export function addEndpointTest(endpoint: Command, cli: Cli): void {
 }
 
 async function testEndpoint(cli: Cli, endpointId: string, options: { json?: boolean }): Promise<void> {
-  const config = loadConfig(
-    [
-      'CONSOLE_DATABASE_URL',
-      'HQRELAY_SECRETS_KEY',
-      'ALLOW_PRIVATE_ENDPOINTS',
-      'ALLOW_ENDPOINT_CIDRS',
-      'DNS_SERVERS',
-      'EGRESS_PROXY',
-    ],
-    cli.env,
-  );
+  const config = loadConfig(variableNames, cli.env);
   const endpoint = await withDatabase(config.consoleDatabaseUrl, (pool) =>
     queries.readEndpoint(pool, endpointId),
   );
   if (!endpoint) throw new CommandFailure(`there is no endpoint ${endpointId}`);
 
+  const opened = openEndpoint(config.secretsKey, endpoint);
   const now = Date.now();
+  const ping = createPing(endpointId, opened, now);
+  const { url, timeoutMs, enabled, paused } = endpoint;
+  const answered = await send(config, { ...ping, url, timeoutMs, tls: opened.tls });
+
+  const sent = { headers: ping.headers, credentials: [], ...opened };
+  const exchange = maskExchange(answered, () => secretsSent(sent));
+  const result = resultOf(exchange, judgeAttempt(exchange, { now, timeoutMs }), {
+    endpointId,
+    webhookId: ping.webhookId,
+  });
+  const sentence = describe(redactUrl(url), exchange, result);
+  if (result.ok || options.json) printResult(cli, options, result, () => sentence);
+  if (!enabled || paused) {
+    cli.warn(`note: the endpoint is ${enabled ? 'paused' : 'disabled'}; webhooks are not sent to it\n`);
+  }
+  if (!result.ok) throw new CommandFailure(sentence);
+}
+
+/** A webhook of one attempt, signed as a delivery is. */
+function createPing(endpointId: string, { secrets, fixedHeaders }: OpenedEndpoint, now: number) {
   const webhookId = newId(now);
   const ping = { type: 'hqrelay.ping', timestamp: new Date(now).toISOString(), data: { endpointId } };
   const body = Buffer.from(JSON.stringify(ping));
-  const { tls, ...opened } = openEndpoint(config.secretsKey, endpoint);
   const headers = deliveryHeaders({
     providerHeaders: [
       ['content-type', 'application/json'],
       ['user-agent', 'hqrelay'],
       ['x-event-type', ping.type],
     ],
-    fixedHeaders: opened.fixedHeaders,
-    signingKeys: opened.secrets.map(signingKeyOf),
+    fixedHeaders,
+    signingKeys: secrets.map(signingKeyOf),
     webhookLogId: webhookId,
     attemptNum: 1,
     correlationId: webhookId,
     body,
     now,
   });
+  return { webhookId, headers, body };
+}
 
+async function send(config: Config, request: OutboundRequest): Promise<HttpExchange> {
   const { createSender } = await import('@hqrelay/outbound/send-request');
   const { createResolveHost } = await import('@hqrelay/outbound/names/resolve-host');
   const sender = createSender({
@@ -84,15 +115,18 @@ async function testEndpoint(cli: Cli, endpointId: string, options: { json?: bool
     connectionsPerOrigin: 1,
     idleConnectionsMax: 1,
   });
-  const { url, timeoutMs } = endpoint;
-  const answered = await sender.send({ url, headers, body, timeoutMs, tls });
+  const exchange = await sender.send(request);
   await sender.close();
+  return exchange;
+}
 
-  const exchange = maskExchange(answered, () => secretsSent({ headers, credentials: [], ...opened }));
-  const outcome = judgeAttempt(exchange, { now, timeoutMs });
-  const result: PingResult = {
-    endpointId,
-    webhookId,
+function resultOf(
+  exchange: HttpExchange,
+  outcome: AttemptOutcome,
+  ids: Pick<PingResult, 'endpointId' | 'webhookId'>,
+): PingResult {
+  return {
+    ...ids,
     ok: outcome.kind === 'delivered',
     statusCode: outcome.statusCode,
     latencyMs: exchange.latencyMs,
@@ -100,21 +134,10 @@ async function testEndpoint(cli: Cli, endpointId: string, options: { json?: bool
     error: outcome.kind === 'delivered' ? null : outcome.error,
     responseBody: exchange.kind === 'response' ? Buffer.from(exchange.bodyHead).toString('utf8') : null,
   };
-  const sentence = describe(redactUrl(url), exchange, result);
-  if (result.ok || options.json) printResult(cli, options, result, () => sentence);
-  if (!endpoint.enabled || endpoint.paused) {
-    cli.warn(
-      `note: the endpoint is ${endpoint.enabled ? 'paused' : 'disabled'}; webhooks are not sent to it\n`,
-    );
-  }
-  if (!result.ok) throw new CommandFailure(sentence);
 }
 
 /** Throws CommandFailure naming the row whose secret does not open. */
-function openEndpoint(
-  secretsKey: string,
-  endpoint: queries.SealedEndpoint,
-): { secrets: string[]; fixedHeaders: [string, string][]; tls: EndpointTls } {
+function openEndpoint(secretsKey: string, endpoint: queries.SealedEndpoint): OpenedEndpoint {
   const keys = parseSecretKeys(secretsKey);
   const { id } = endpoint;
   const opened = (sealed: string | null, keyId: string | null, column: string): unknown =>

@@ -10,10 +10,12 @@ import type { WorkerConfig } from '../config.ts';
 
 export type Stores = ReturnType<typeof createStores>;
 
+type Observers = { logger: Logger; registry: Registry };
+
 /** The clients of Postgres, Redis and RabbitMQ. None of them connects before it is started. */
 export function createStores(
   config: Pick<WorkerConfig, 'workerDatabaseUrl' | 'redisUrl' | 'rabbitmqUrls'>,
-  { logger, registry }: { logger: Logger; registry: Registry },
+  { logger, registry }: Observers,
 ) {
   const onChange = (dependency: string) => (state: string, reason?: string) =>
     logger[state === 'up' ? 'info' : 'warn']({ dependency, state, reason }, 'dependency.changed');
@@ -44,17 +46,24 @@ export function createStores(
     confirmTimeoutMs: 2_000,
     inFlightMax: 5_000,
   });
+  const recorder = createRecorder({ postgres, publisher }, { logger, registry });
+  return { postgres, cache, publishing, consuming, publisher, recorder };
+}
+
+function createRecorder(
+  { postgres, publisher }: { postgres: Postgres; publisher: Publisher },
+  { logger, registry }: Observers,
+): AuditRecorder {
   const spilled = new Counter({
     name: 'hqrelay_audit_spilled_total',
     help: 'Audit rows that went to the broker because Postgres did not take them',
     registers: [registry],
   });
-  const recorder = new AuditRecorder({
+  return new AuditRecorder({
     postgres,
     publisher,
     onSpilled: (rows) => spilled.inc(rows),
     onParked: (row, reason) => logger.error({ kind: row.kind, reason }, 'audit.row_parked'),
     onBackgroundRowsLost: (rows) => logger.error({ rows }, 'audit.background_rows_lost'),
   });
-  return { postgres, cache, publishing, consuming, publisher, recorder };
 }

@@ -9,6 +9,8 @@ import {
 } from './replay-page.ts';
 import type { ReplaySelection } from './replay-selection.ts';
 
+type Selection = Extract<ReplaySelection, { kind: 'dead_letters' | 'dead_letter_ids' }>;
+
 type Letter = {
   id: string;
   webhookLogId: string;
@@ -23,10 +25,26 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
 /** The next dead letters of deliveries that were not replayed, those that died first at first. */
 export async function readDeadLetterPage(
   client: Queryable,
-  selection: Extract<ReplaySelection, { kind: 'dead_letters' | 'dead_letter_ids' }>,
+  selection: Selection,
   after: ReplayCursor | null,
   limit: PageLimit,
 ): Promise<ReplayPage> {
+  const rows = await readLetters(client, selection, after, limit);
+  const found = rows.map(({ id, deadAt, bytes, ...row }) => ({
+    ...row,
+    bytes: bytes ?? 0,
+    cursor: { at: deadAt.getTime(), id },
+  }));
+  const isWhole = rows.length < limit.candidatesMax;
+  return collectPage(found, limit, isWhole ? null : (found.at(-1)?.cursor ?? null));
+}
+
+async function readLetters(
+  client: Queryable,
+  selection: Selection,
+  after: ReplayCursor | null,
+  { candidatesMax }: PageLimit,
+): Promise<Letter[]> {
   const isById = selection.kind === 'dead_letter_ids';
   // A webhook's partitions are named by the time inside its id.
   const { rows } = await client.query<Letter>(
@@ -52,14 +70,8 @@ export async function readDeadLetterPage(
       isById ? selection.ids : null,
       after ? new Date(after.at) : '-infinity',
       after?.id ?? lowestId,
-      limit.candidatesMax,
+      candidatesMax,
     ],
   );
-  const found = rows.map(({ id, deadAt, bytes, ...row }) => ({
-    ...row,
-    bytes: bytes ?? 0,
-    cursor: { at: deadAt.getTime(), id },
-  }));
-  const isWhole = rows.length < limit.candidatesMax;
-  return collectPage(found, limit, isWhole ? null : (found.at(-1)?.cursor ?? null));
+  return rows;
 }

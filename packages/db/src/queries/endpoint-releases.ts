@@ -59,33 +59,14 @@ export async function releaseOfEndpoint(
 ): Promise<number> {
   const { endpointId, now } = options;
   return inTransaction(pool, async (client) => {
-    await client.query(
-      `insert into endpoint_releases (endpoint_id, next_at, breaker_released_at) values ($1, $2, 'epoch')
-       on conflict do nothing`,
-      [endpointId, new Date(now)],
-    );
-    const { rows: turns } = await client.query<{ next_at: Date; breaker_released_at: Date }>(
-      `select next_at, breaker_released_at, ${inIndexOrder} from endpoint_releases where endpoint_id = $1
-       for update skip locked`,
-      [endpointId],
-    );
-    const turn = turns[0];
+    const turn = await takeTurn(client, endpointId, now);
     if (!turn) return 0;
     const intervalMs = 1_000 / options.releaseRate;
     const from = Math.max(turn.next_at.getTime(), now - catchUpMs);
     const atRate = Math.max(0, 1 + Math.floor((now - from) / intervalMs));
     const isBreakersTurn = now - turn.breaker_released_at.getTime() >= options.breakerEveryMs;
     const room = isBreakersTurn ? options.breakerRoom : {};
-    const breakerMax = Object.values(room).reduce((sum, deliveries) => sum + deliveries, 0);
-    const candidates = await oldest(
-      client,
-      options,
-      options.isProbe ? Math.min(1, breakerMax) : Math.max(atRate, breakerMax),
-    );
-    const ofBreaker = options.isProbe || candidates[0]?.reason === 'breaker';
-    const run = candidates.findIndex(({ reason }) => (reason === 'breaker') !== ofBreaker);
-    const alike = options.isProbe || run === -1 ? candidates : candidates.slice(0, run);
-    const taken = ofBreaker ? takeWithin(room, alike, options.laneOf) : alike.slice(0, atRate);
+    const { ofBreaker, taken } = await choose(client, options, { atRate, room });
     if (taken.length === 0) return 0;
     const released = await releaseFirst(client, taken, publish);
     const nextAt = ofBreaker ? turn.next_at : new Date(from + Math.ceil(released * intervalMs));
@@ -95,6 +76,39 @@ export async function releaseOfEndpoint(
     );
     return released;
   });
+}
+
+type Turn = { next_at: Date; breaker_released_at: Date };
+
+/** When the endpoint had deliveries released; undefined while another worker releases some. */
+async function takeTurn(client: pg.PoolClient, endpointId: string, now: number): Promise<Turn | undefined> {
+  await client.query(
+    `insert into endpoint_releases (endpoint_id, next_at, breaker_released_at) values ($1, $2, 'epoch')
+     on conflict do nothing`,
+    [endpointId, new Date(now)],
+  );
+  const { rows } = await client.query<Turn>(
+    `select next_at, breaker_released_at, ${inIndexOrder} from endpoint_releases where endpoint_id = $1
+     for update skip locked`,
+    [endpointId],
+  );
+  return rows[0];
+}
+
+/** The oldest deliveries that were held alike, for the breaker or not, as many as their limit allows. */
+async function choose(
+  client: pg.PoolClient,
+  options: ReleaseOptions,
+  { atRate, room }: { atRate: number; room: ReleaseOptions['breakerRoom'] },
+): Promise<{ ofBreaker: boolean; taken: Candidate[] }> {
+  const { isProbe, laneOf } = options;
+  const breakerMax = Object.values(room).reduce((sum, deliveries) => sum + deliveries, 0);
+  const count = isProbe ? Math.min(1, breakerMax) : Math.max(atRate, breakerMax);
+  const candidates = await oldest(client, options, count);
+  const ofBreaker = isProbe || candidates[0]?.reason === 'breaker';
+  const run = candidates.findIndex(({ reason }) => (reason === 'breaker') !== ofBreaker);
+  const alike = isProbe || run === -1 ? candidates : candidates.slice(0, run);
+  return { ofBreaker, taken: ofBreaker ? takeWithin(room, alike, laneOf) : alike.slice(0, atRate) };
 }
 
 /** What each lane has room for, in order. */

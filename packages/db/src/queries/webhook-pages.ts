@@ -41,15 +41,11 @@ export async function readWebhookPage(
   const matching = received.filter(
     ({ isQueued, eventType }) => isQueued && matchesEventTypes(endpoint.eventTypes, eventType),
   );
-  const { rows } = await client.query<{ id: string; bytes: number | null }>(
-    `select c.id, p.bytes from unnest($1::uuid[]) with ordinality as c (id, place)
-     left join lateral (
-       select octet_length(payload) as bytes from webhook_payloads
-       where id = c.id and received_at = hqrelay_time_of(c.id)::timestamptz(3)
-     ) as p on true
-     where $2::uuid is not null ${selection.missing ? `and ${isMissing}` : ''}
-     order by c.place limit $3`,
-    [matching.map(({ id }) => id), endpointId, limit.candidatesMax],
+  const rows = await readPayloadSizes(
+    client,
+    matching.map(({ id }) => id),
+    selection,
+    limit,
   );
   const times = new Map(received.map(({ id, receivedAt }) => [id, receivedAt.getTime()]));
   const cursorOf = (id: string): ReplayCursor => ({ id, at: times.get(id) as number });
@@ -64,6 +60,26 @@ export async function readWebhookPage(
   const last = isFull ? rows.at(-1) : received.at(-1);
   const hasMore = isFull || received.length === receivedMax;
   return collectPage(found, limit, last && hasMore ? cursorOf(last.id) : null);
+}
+
+/** Which of the webhooks are candidates, with the sizes of their payloads; null where the payload was dropped. */
+async function readPayloadSizes(
+  client: Queryable,
+  ids: readonly string[],
+  { endpointId, missing }: Selection,
+  { candidatesMax }: PageLimit,
+): Promise<{ id: string; bytes: number | null }[]> {
+  const { rows } = await client.query<{ id: string; bytes: number | null }>(
+    `select c.id, p.bytes from unnest($1::uuid[]) with ordinality as c (id, place)
+     left join lateral (
+       select octet_length(payload) as bytes from webhook_payloads
+       where id = c.id and received_at = hqrelay_time_of(c.id)::timestamptz(3)
+     ) as p on true
+     where $2::uuid is not null ${missing ? `and ${isMissing}` : ''}
+     order by c.place limit $3`,
+    [ids, endpointId, candidatesMax],
+  );
+  return rows;
 }
 
 async function readReceived(

@@ -118,24 +118,49 @@ export async function readWebhookDetails(
   pool: pg.Pool,
   { id, receivedAt, bodyBytesMax }: { id: string; receivedAt: number; bodyBytesMax: number },
 ): Promise<WebhookDetails | null> {
-  const key = [id, new Date(receivedAt)];
+  const key: Key = [id, new Date(receivedAt)];
   const webhooks = await pool.query<WebhookDetails['webhook']>(
     `select ${webhook}, (select name from projects where id = w.project_id) as "projectName"
      from webhook_logs w where w.id = $1 and w.received_at = $2`,
     key,
   );
   if (!webhooks.rows[0]) return null;
+  return {
+    webhook: webhooks.rows[0],
+    payload: await readPayload(pool, key, bodyBytesMax),
+    deliveries: await readDeliveries(pool, key),
+    attempts: await readAttempts(pool, key),
+    replays: await readReplays(pool, key),
+  };
+}
+
+/** The id and the time inside it, which names the partition. */
+type Key = [id: string, receivedAt: Date];
+
+async function readPayload(
+  pool: pg.Pool,
+  key: Key,
+  bodyBytesMax: number,
+): Promise<WebhookDetails['payload']> {
   const payloads = await pool.query<NonNullable<WebhookDetails['payload']>>(
     `select headers, query, octet_length(payload) as bytes, case when octet_length(payload) <= $3 then payload end as body
      from webhook_payloads where id = $1 and received_at = $2`,
     [...key, bodyBytesMax],
   );
+  return payloads.rows[0] ?? null;
+}
+
+async function readDeliveries(pool: pg.Pool, key: Key): Promise<WebhookDetails['deliveries']> {
   const deliveries = await pool.query<WebhookDetails['deliveries'][number]>(
     `select ${status}
      from delivery_status s left join endpoints e on e.id = s.endpoint_id
      where s.webhook_log_id = $1 and s.received_at = $2 order by e.created_at, s.endpoint_id`,
     key,
   );
+  return deliveries.rows;
+}
+
+async function readAttempts(pool: pg.Pool, key: Key): Promise<WebhookDetails['attempts']> {
   // From an hour before, as the view does it, for clocks that differ.
   const attempts = await pool.query<WebhookDetails['attempts'][number]>(
     `select id, delivery_id as "deliveryId", endpoint_id as "endpointId", lane, attempt_num as "attemptNum", status,
@@ -145,6 +170,10 @@ export async function readWebhookDetails(
      order by attempted_at, attempt_num limit ${attemptsMax}`,
     key,
   );
+  return attempts.rows;
+}
+
+async function readReplays(pool: pg.Pool, key: Key): Promise<WebhookDetails['replays']> {
   const replays = await pool.query<WebhookDetails['replays'][number]>(
     `select ${status}, s.replay_id as "replayId", s.requested_by as "requestedBy", s.requested_at as "requestedAt"
      from replay_status s left join endpoints e on e.id = s.endpoint_id
@@ -152,11 +181,5 @@ export async function readWebhookDetails(
      order by s.requested_at, s.replay_id limit ${replaysMax}`,
     key,
   );
-  return {
-    webhook: webhooks.rows[0],
-    payload: payloads.rows[0] ?? null,
-    deliveries: deliveries.rows,
-    attempts: attempts.rows,
-    replays: replays.rows,
-  };
+  return replays.rows;
 }

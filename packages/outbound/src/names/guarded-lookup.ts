@@ -42,42 +42,12 @@ export function createGuardedLookup(
 ): LookupFunction {
   const answers = new Map<string, Answer>();
 
-  async function resolveChecked(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
-    const addresses = await resolve(hostname, signal);
-    for (const { address } of addresses) {
-      const check = checkAddress(policy, address);
-      if (!check.allowed) throw new ForbiddenAddressError(hostname, check.reason);
-    }
-    return addresses;
-  }
-
-  function startLookup(hostname: string): Answer {
-    const controller = new AbortController();
-    const cancel = () => controller.abort();
-    const deadline = setTimeout(cancel, lookupDeadlineMs);
-    const answer: Answer = {
-      addresses: resolveChecked(hostname, controller.signal),
-      validUntil: Number.POSITIVE_INFINITY,
-      cancel,
-    };
-    const keepFor = (ttlMs: number) => () => {
-      clearTimeout(deadline);
-      answer.validUntil = now() + ttlMs;
-    };
-    answer.addresses.then(keepFor(answerTtlMs), keepFor(failureTtlMs));
-    return answer;
-  }
-
   function answerFor(hostname: string): Answer {
     const latest = answers.get(hostname);
     if (latest && latest.validUntil > now()) return latest;
     answers.delete(hostname);
-    const [oldest] = answers;
-    if (answers.size >= answersMax && oldest) {
-      oldest[1].cancel();
-      answers.delete(oldest[0]);
-    }
-    const answer = startLookup(hostname);
+    if (answers.size >= answersMax) forgetOldest(answers);
+    const answer = startLookup(now, (signal) => resolveChecked(policy, resolve, hostname, signal));
     answers.set(hostname, answer);
     return answer;
   }
@@ -94,4 +64,42 @@ export function createGuardedLookup(
       (error: unknown) => callback(error as NodeJS.ErrnoException, ''),
     );
   };
+}
+
+async function resolveChecked(
+  policy: NetworkPolicy,
+  resolve: ResolveHost,
+  hostname: string,
+  signal: AbortSignal,
+): Promise<LookupAddress[]> {
+  const addresses = await resolve(hostname, signal);
+  for (const { address } of addresses) {
+    const check = checkAddress(policy, address);
+    if (!check.allowed) throw new ForbiddenAddressError(hostname, check.reason);
+  }
+  return addresses;
+}
+
+function startLookup(now: () => number, lookUp: (signal: AbortSignal) => Promise<LookupAddress[]>): Answer {
+  const controller = new AbortController();
+  const cancel = () => controller.abort();
+  const deadline = setTimeout(cancel, lookupDeadlineMs);
+  const answer: Answer = {
+    addresses: lookUp(controller.signal),
+    validUntil: Number.POSITIVE_INFINITY,
+    cancel,
+  };
+  const keepFor = (ttlMs: number) => () => {
+    clearTimeout(deadline);
+    answer.validUntil = now() + ttlMs;
+  };
+  answer.addresses.then(keepFor(answerTtlMs), keepFor(failureTtlMs));
+  return answer;
+}
+
+function forgetOldest(answers: Map<string, Answer>): void {
+  const [oldest] = answers;
+  if (!oldest) return;
+  oldest[1].cancel();
+  answers.delete(oldest[0]);
 }

@@ -1,0 +1,70 @@
+import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
+import { findOwedEndpoints } from '@hqrelay/db/queries/prior-webhooks';
+import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
+import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
+import type { ProjectDirectory } from '@hqrelay/projects/project-directory';
+import { Publisher } from '@hqrelay/queue/publishing/publisher';
+import type { Logger } from '@hqrelay/runtime/logger';
+import { batchedQuery } from './batched-query.ts';
+import type { ReceiverConfig } from './config.ts';
+import type { IngestDeps } from './ingest/ingest.ts';
+import type { LastSeenTimes } from './ingest/last-seen.ts';
+import { createRejectionBudget } from './ingest/rejection-budget.ts';
+import type { ReceiverReport } from './report.ts';
+import { createPostgresStore } from './reservation/postgres-store.ts';
+import { createRedisStore } from './reservation/redis-store.ts';
+import type { RedisTrust } from './reservation/redis-trust.ts';
+import type { Stores } from './stores.ts';
+
+const publishConfirmTimeoutMs = 600;
+const publishesInFlightMax = 5_000;
+
+type Parts = Stores & {
+  trust: RedisTrust;
+  directory: ProjectDirectory;
+  lastSeen: LastSeenTimes;
+  report: ReceiverReport;
+  logger: Logger;
+};
+
+/** Wires what the steps of a request use. */
+export function createIngestDeps(config: ReceiverConfig, parts: Parts): IngestDeps {
+  const { postgres, cache, trust, directory, lastSeen, report, logger } = parts;
+  const publisher = new Publisher({
+    name: 'ingest',
+    connection: parts.broker,
+    confirmTimeoutMs: publishConfirmTimeoutMs,
+    inFlightMax: publishesInFlightMax,
+  });
+  const recorder = createRecorder(parts, publisher);
+  const postgresStore = createPostgresStore(postgres);
+  const findOwed = batchedQuery(postgres, findOwedEndpoints);
+  return {
+    cache,
+    postgres,
+    trust,
+    redisStore: createRedisStore({ cache, trust, findPrior: postgresStore.findPrior }),
+    postgresStore,
+    findOwed: (id) => findOwed(id).catch(() => undefined),
+    publisher,
+    recorder,
+    secrets: new OpenedSecrets(parseSecretKeys(config.secretsKey), (error) =>
+      logger.error({ err: error }, 'secret.unreadable'),
+    ),
+    findProject: (projectId, now) => directory.find(projectId, now),
+    recordLater: (row) => recorder.recordLater(row),
+    mayRecordRejection: createRejectionBudget(20, 200),
+    onVerified: lastSeen.add,
+    onPublished: report.published,
+  };
+}
+
+function createRecorder({ postgres, logger }: Parts, publisher: Publisher): AuditRecorder {
+  return new AuditRecorder({
+    postgres,
+    publisher,
+    onSpilled: (rows) => logger.debug({ rows }, 'audit.spilled'),
+    onParked: (row, reason) => logger.error({ kind: row.kind, reason }, 'audit.row_parked'),
+    onBackgroundRowsLost: (rows) => logger.error({ rows }, 'audit.background_rows_lost'),
+  });
+}
