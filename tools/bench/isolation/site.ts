@@ -71,22 +71,9 @@ export async function createSite(options: SiteOptions): Promise<Site> {
     logFolder,
   });
   const targets = await Promise.all(
-    Array.from({ length: options.targets }, async (_, index): Promise<Target> => {
-      const path = `/${index}`;
-      const { endpointIds, ...project } = await addProject(world, [
-        {
-          url: `http://${options.hostOf?.(index) ?? '127.0.0.1'}:${port}${path}`,
-          retry: options.retry ?? '30s,30s,30s',
-          ...(options.timeoutMs && { timeoutMs: options.timeoutMs }),
-        },
-      ]);
-      return {
-        ...project,
-        endpointId: endpointIds[0] as string,
-        path,
-        url: `${receivers[0]?.url}/v1/webhooks/${project.id}`,
-      };
-    }),
+    Array.from({ length: options.targets }, (_, index) =>
+      addTarget(world, options, index, { sinkPort: port, receiverUrl: receivers[0]?.url as string }),
+    ),
   );
   return {
     world,
@@ -111,6 +98,29 @@ export async function createSite(options: SiteOptions): Promise<Site> {
       await end();
       await world.close();
     },
+  };
+}
+
+/** A project with one endpoint, which has a path of its own at the sink. */
+async function addTarget(
+  world: World,
+  { hostOf, retry = '30s,30s,30s', timeoutMs }: SiteOptions,
+  index: number,
+  { sinkPort, receiverUrl }: { sinkPort: number; receiverUrl: string },
+): Promise<Target> {
+  const path = `/${index}`;
+  const { endpointIds, ...project } = await addProject(world, [
+    {
+      url: `http://${hostOf?.(index) ?? '127.0.0.1'}:${sinkPort}${path}`,
+      retry,
+      ...(timeoutMs && { timeoutMs }),
+    },
+  ]);
+  return {
+    ...project,
+    endpointId: endpointIds[0] as string,
+    path,
+    url: `${receiverUrl}/v1/webhooks/${project.id}`,
   };
 }
 
