@@ -1,0 +1,72 @@
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '../app-process.ts';
+import { listens } from '../listens.ts';
+import { runServer, type RunningServer } from '../running-server.ts';
+import { ServerProcess } from '../process/server-process.ts';
+import { installPackages, type Say } from './debian-packages.ts';
+
+export type PrivateNginxOptions = {
+  /** For its configuration, its logs and the bodies that arrive. Others may pass through it: nginx's workers are another user. */
+  dir: string;
+  port: number;
+  /** The receivers' ports on 127.0.0.1. */
+  receiverPorts: readonly number[];
+  certificateFile: string;
+  keyFile: string;
+  say: Say;
+};
+
+const program = '/usr/sbin/nginx';
+
+/**
+ * nginx with the configuration of `deploy/nginx` on 127.0.0.1: only the files of its `site` folder are of this server's own.
+ * Installs Debian's package where it is missing; throws a sentence with the command to run where it cannot.
+ */
+export async function startPrivateNginx(options: PrivateNginxOptions): Promise<RunningServer> {
+  const { dir, port, say } = options;
+  if (!existsSync(program)) await installPackages(['nginx'], say);
+  writeConfiguration(options);
+  const args = ['-c', join(dir, 'nginx.conf'), '-p', dir, '-g', `daemon off; pid ${join(dir, 'nginx.pid')};`];
+  return runServer({ url: `https://127.0.0.1:${port}`, port }, async () => {
+    const server = new ServerProcess({
+      name: 'nginx',
+      command: program,
+      args,
+      logFile: join(dir, 'nginx.log'),
+      // Requests in flight are answered first.
+      stopSignal: 'SIGQUIT',
+      parentDeathSignal: 'SIGTERM',
+    });
+    await server.waitUntil(() => listens(port), 15_000);
+    return server;
+  });
+}
+
+function writeConfiguration({
+  dir,
+  port,
+  receiverPorts,
+  certificateFile,
+  keyFile,
+}: PrivateNginxOptions): void {
+  mkdirSync(join(dir, 'site'), { recursive: true });
+  copyFileSync(join(repositoryRoot, 'deploy/nginx/nginx.conf'), join(dir, 'nginx.conf'));
+  const write = (name: string, lines: readonly string[]) =>
+    writeFileSync(join(dir, 'site', name), lines.map((line) => `${line};\n`).join(''));
+  const modules = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  write('files.conf', [
+    ...modules.map((name) => `${name}_temp_path ${join(dir, name)}`),
+    `access_log ${join(dir, 'door.log')} door`,
+  ]);
+  const receivers = receiverPorts.map((each) => `server 127.0.0.1:${each}`);
+  write('receivers.conf', [
+    ...receivers.map((each) => `${each} max_fails=3 fail_timeout=2s`),
+    ...receivers.map((each) => `${each} backup max_fails=0`),
+  ]);
+  write('server.conf', [
+    `listen 127.0.0.1:${port} ssl backlog=4096`,
+    `ssl_certificate ${certificateFile}`,
+    `ssl_certificate_key ${keyFile}`,
+  ]);
+}
