@@ -1,6 +1,6 @@
 # One image for the receiver, the worker, migrations and the command line tool: the command chooses (docker-compose.yml).
 
-# Only what `npm ci` looks at, so that its layer is reused until a dependency changes.
+# The files that `npm ci` reads, and no other, so that its layer is reused until a dependency changes.
 FROM node:24.19.0-bookworm-slim AS manifests
 WORKDIR /app
 COPY . .
