@@ -10,7 +10,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   scripts: Record<string, string>;
 };
 
-/** Made by the commands the docs describe: named, but not part of the repository. */
+/** Files that the commands of the docs make: they are not part of the repository. */
 const made = /^\.env$|^\.hqrelay(\/|$)|^node_modules(\/|$)|(^|\/)dist(\/|$)/;
 const fileEnding = /\.(ts|mjs|js|json|md|sql|ya?ml|sh|lua|conf)$/;
 
@@ -40,7 +40,7 @@ function linkExists(page: string, target: string): boolean {
   return heading === undefined || !file.endsWith('.md') || headingsOf(file).includes(heading);
 }
 
-/** Only what looks like a path of this repository is judged: a media type or a route does not. */
+/** Checks only text that looks like a path of this repository: a media type or a route does not. */
 function pathExists(page: string, content: string): boolean {
   const path = content.replace(/:\d+$/, '').replace(/\/$/, '').replace(/^\.\//, '');
   if (!/^[\w.@*-]+(\/[\w.@*-]+)*$/.test(path) || path.startsWith('@') || made.test(path)) return true;

@@ -1,13 +1,13 @@
-// Dependencies point one way and without circles, packages are entered by their files, and names and folders tell what
-// is inside.
+// Checks that dependencies point one way and without circles, that packages are imported by their files, and that the names
+// of files and folders say what they contain.
 import { basename, dirname } from 'node:path';
 import { findCircles } from './structure/circles.ts';
 import { importableBy, partOf } from './structure/layers.ts';
 import { readSourceFiles, type Import, type SourceFile } from './structure/source-files.ts';
 
-/** All that the pure domain may use of the outside world. */
+/** The only modules outside it that the pure domain may import. */
 const domainMayImport = ['zod', 'node:crypto', 'node:net', 'node:buffer'];
-const tellsNothing = /^(index|utils?|helpers?|common|types|misc|manager|service)\.(tsx?|mjs)$/;
+const vagueName = /^(index|utils?|helpers?|common|types|misc|manager|service)\.(tsx?|mjs)$/;
 const filesPerFolder = 12;
 /** Folders that hold one file for each thing of a kind, however many there are. */
 const mayBeLong = [
@@ -26,10 +26,10 @@ if (problems.length > 0) process.exitCode = 1;
 
 function problemsOf(file: SourceFile): string[] {
   const part = partOf(file.path);
-  const found = tellsNothing.test(basename(file.path)) ? ['name it after what it exports'] : [];
+  const found = vagueName.test(basename(file.path)) ? ['name it after its main export'] : [];
   if (part !== undefined) {
     const allowed = importableBy(part, file.isTest);
-    if (!allowed) found.push(`give ${part} its place among the dependencies in tools/structure/layers.ts`);
+    if (!allowed) found.push(`add ${part} to the rows of tools/structure/layers.ts`);
     else found.push(...file.imports.flatMap((each) => problemOfImport(file, part, allowed, each) ?? []));
   }
   return found.map((problem) => `${file.path}: ${problem}`);
@@ -63,11 +63,11 @@ function longFolders(): string[] {
     .filter(([folder, inside]) => inside.length > filesPerFolder && !mayBeLong.includes(folder))
     .map(
       ([folder, inside]) =>
-        `${folder}: ${inside.length} files; make sub-folders named after the stages of the story`,
+        `${folder}: ${inside.length} files; make sub-folders named after the stages of the flow`,
     );
 }
 
-/** Within each part, the imports of its sub-folders, and of the files beside them, must not form a circle. */
+/** Circles of imports among the sub-folders of each part and the files beside them. */
 function folderCircles(): string[] {
   const parts = grouped(({ path }) => /^[^/]+\/[^/]+\/(src\/)?/.exec(path)?.[0] ?? '');
   return [...parts].flatMap(([base, inside]) => {
@@ -84,7 +84,7 @@ function folderCircles(): string[] {
   });
 }
 
-/** The source files without tests, by a key of theirs. */
+/** The source files without tests, grouped by a key. */
 function grouped(keyOf: (file: SourceFile) => string): Map<string, SourceFile[]> {
   const groups = new Map<string, SourceFile[]>();
   for (const file of files.filter(({ isTest }) => !isTest)) {

@@ -1,6 +1,6 @@
 /**
- * Writes docs/configuration.md and .env.example from the list of variables, or with `--check` only says
- * whether they are up to date: node --conditions=@hqrelay/source --import tsx tools/generate-config-docs.ts
+ * Writes docs/configuration.md and .env.example from the list of variables; with `--check` reports whether they are up to
+ * date: node --conditions=@hqrelay/source --import tsx tools/generate-config-docs.ts
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const list: [name: string, variable: Variable][] = Object.entries(variables);
 const sources = { receiver: 'apps/receiver/src', worker: 'apps/worker/src', cli: 'apps/cli/src' };
 const migrateCommand = 'commands/migrate.ts';
 
-/** The programs whose code asks for the variable by its name. Throws when none does and the table does not say why. */
+/** The programs whose code reads the variable by its name. Throws when none does and the variable is not reserved. */
 function readersOf(name: string): string[] {
   const files = Object.entries(sources).flatMap(([program, folder]) =>
     readdirSync(fileURLToPath(new URL(`../${folder}`, import.meta.url)), {

@@ -1,4 +1,4 @@
-// The image's HEALTHCHECK: one app runs in a container, whichever it is, and answers on its own port.
+// The image's HEALTHCHECK: a container runs either app, and each answers on its own port.
 const ports = [process.env['RECEIVER_PORT'] ?? '3000', process.env['WORKER_PORT'] ?? '3001'];
 
 try {

@@ -14,7 +14,7 @@ const apps: AppProcess[] = [];
 
 try {
   await sendOneThrough();
-  say('smoke: the built apps took, delivered and recorded a webhook, and stopped cleanly');
+  say('smoke: the built apps accepted, delivered and recorded a webhook, and stopped cleanly');
 } catch (error) {
   console.error(error);
   for (const app of apps) console.error(`last log lines of ${app.url}:`, app.logs.slice(-10));
@@ -41,7 +41,7 @@ async function sendOneThrough(): Promise<void> {
 
   const project = await seedProject(world);
   await seedEndpoint(world, project.id, { url: endpoint.url });
-  const body = '{"event":"payment.captured", "note":"bytes, not JSON:  \\u00e9"}';
+  const body = '{"event":"payment.captured", "text":"bytes, not JSON:  \\u00e9"}';
   const answer = await postWebhook(receiver.url, project, { body });
   assert.equal(answer.statusCode, 202, answer.text);
 

@@ -5,10 +5,10 @@ import { withLock } from './folder-lock.mjs';
 import { inRepository } from './repository.mjs';
 import { endLike, runChild } from './run-child.mjs';
 
-/** Names the sources that `dist` was built from. In node_modules, so that a new install builds anew. */
+/** A fingerprint of the sources that `dist` was built from. In node_modules, so that a new install builds again. */
 const stamp = inRepository('node_modules/.cache/hqrelay/built');
 
-/** Builds unless every `dist` is there and was built from exactly these sources. Ends the process when the build fails. */
+/** Builds unless every `dist` exists and was built from exactly these sources. Ends the process when the build fails. */
 export async function buildIfStale() {
   if (isBuilt()) return;
   await withLock(
@@ -20,7 +20,7 @@ export async function buildIfStale() {
   );
 }
 
-/** Builds everything. All it says goes to stderr: stdout belongs to the command that comes after. */
+/** Builds everything. Prints to stderr alone: stdout belongs to the command that runs after it. */
 export async function build() {
   say('Building …');
   const startedAt = performance.now();
@@ -53,7 +53,7 @@ function runTurbo(args, stdio) {
 }
 
 /**
- * The path of a built file; ends the process with a sentence when it is missing.
+ * The path of a built file. Prints the command that builds it and ends the process when it is missing.
  *
  * @param {string} path relative to the repository's root
  */
@@ -73,7 +73,7 @@ function isBuilt() {
   );
 }
 
-/** Names, sizes and times of all sources: read in a few milliseconds, for this runs before every command. */
+/** Of names, sizes and times, not contents: it runs before every command and must take milliseconds. */
 function fingerprint() {
   const hash = createHash('sha256');
   const files = ['tsconfig.base.json', 'turbo.json', 'package-lock.json'];

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** @typedef {{ pid: number, startedAt: string }} Holder */
 
 const pollMs = 200;
-/** A lock file without a readable holder is being written right now, or its writer died in the middle. */
+/** Either another process is writing a lock file without a readable holder, or its writer died before it had finished. */
 const unreadableMs = 2_000;
 
 /**
@@ -19,7 +19,7 @@ const unreadableMs = 2_000;
  * @returns {Promise<T>}
  */
 export async function withLock(file, onWait, work) {
-  let told = false;
+  let isReported = false;
   for (;;) {
     const lock = tryLock(file);
     if (lock.kind === 'locked') {
@@ -29,8 +29,8 @@ export async function withLock(file, onWait, work) {
         lock.release();
       }
     }
-    if (!told) onWait(lock.pid);
-    told = true;
+    if (!isReported) onWait(lock.pid);
+    isReported = true;
     await delay(pollMs);
   }
 }
@@ -52,7 +52,7 @@ export function tryLock(file) {
     if (holder === 'absent') continue;
     if (holder === 'unreadable') return { kind: 'held', pid: 0 };
     if (holder !== 'dead') return { kind: 'held', pid: holder.pid };
-    takeAway(file);
+    removeDeadLock(file);
   }
 }
 
@@ -73,8 +73,8 @@ function readHolder(file) {
   }
 }
 
-/** Renaming is atomic: of several processes that found the same dead holder, one takes its file away. @param {string} file */
-function takeAway(file) {
+/** Renaming is atomic: of several processes that found the same dead holder, one removes its file. @param {string} file */
+function removeDeadLock(file) {
   const aside = `${file}.${process.pid}`;
   try {
     renameSync(file, aside);
@@ -85,7 +85,7 @@ function takeAway(file) {
 }
 
 /**
- * A process id is used again; together with the process's start time, where the system tells it, it is not.
+ * The system reuses process ids, so the start time tells a new process from the holder, where the system shows it.
  *
  * @param {number} pid
  * @returns {Holder | undefined} undefined when no such process lives

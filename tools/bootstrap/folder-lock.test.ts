@@ -48,7 +48,7 @@ test('a lock file that is being written counts as held', () => {
   expect(tryLock(file)).toEqual({ kind: 'held', pid: 0 });
 });
 
-test('pieces of work under one lock run one after the other, and waiting is reported once', async () => {
+test('two calls with the same lock run one after the other, and the second reports its wait once', async () => {
   const events: string[] = [];
   const work = (name: string) =>
     withLock(
@@ -64,7 +64,7 @@ test('pieces of work under one lock run one after the other, and waiting is repo
   expect(events).toEqual(['first begins', 'second waits', 'first ends', 'second begins', 'second ends']);
 });
 
-test('a failure of the work is passed on and releases the lock', async () => {
+test('an error of the work under a lock is thrown, and the lock is released', async () => {
   const failing = withLock(
     file,
     () => {},

@@ -5,7 +5,7 @@ import { endLike, runChild } from './run-child.mjs';
 
 const stillInstallingMs = 15_000;
 
-/** False where only production dependencies are installed: there, nothing can or need be built. */
+/** False where only production dependencies are installed: nothing can or need be built there. */
 export function hasBuildTools() {
   return !existsSync(inRepository('node_modules')) || existsSync(inRepository('node_modules/turbo'));
 }
@@ -22,7 +22,7 @@ export async function installIfStale() {
   );
 }
 
-/** Everything goes to stderr: stdout belongs to the command that comes after. */
+/** Prints to stderr alone: stdout belongs to the command that runs after it. */
 async function install() {
   say(`Installing the dependencies (npm ci; ${reason()}) …`);
   const startedAt = performance.now();
@@ -41,7 +41,7 @@ async function install() {
   process.exit();
 }
 
-/** npm writes its own copy of the lock file last, so an interrupted install has none. */
+/** npm writes `node_modules/.package-lock.json` last, so an interrupted install has none. */
 function isInstalled() {
   const installedAt = modifiedAt('node_modules/.package-lock.json');
   return installedAt >= modifiedAt('package-lock.json') && hasBuildTools();
@@ -52,7 +52,7 @@ function reason() {
   return hasBuildTools() ? 'package-lock.json is newer than node_modules' : 'the build tools are missing';
 }
 
-/** The npm that started us, if one did. @returns {[string, ...string[]]} */
+/** The npm that started this process, or else the one on the PATH. @returns {[string, ...string[]]} */
 function npm() {
   const started = process.env['npm_execpath'];
   return started?.endsWith('npm-cli.js') ? [process.execPath, started] : ['npm'];

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { inRepository } from './repository.mjs';
 
-/** @typedef {{ code: number | null, signal: NodeJS.Signals | null, output: string }} ChildEnd `output` is what it wrote to pipes */
+/** @typedef {{ code: number | null, signal: NodeJS.Signals | null, output: string }} ChildEnd `output`: everything it wrote to pipes */
 
 /** @type {readonly NodeJS.Signals[]} */
 const passedOn = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 
 /**
- * Two of one signal within this time are one wish: on Ctrl-C the terminal signals the whole process group, and npm,
- * which is in it too, signals us again. The apps take a second signal for impatience.
+ * Two of one signal within this time count once: on Ctrl-C the terminal signals the whole process group, and npm, which is in
+ * it too, signals this process again. A second signal makes the apps end at once.
  */
 const sameSignalMs = 300;
 

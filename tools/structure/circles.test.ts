@@ -5,7 +5,7 @@ import { importableBy, partOf } from './layers.ts';
 const graph = (imports: Record<string, string[]>) =>
   new Map(Object.entries(imports).map(([name, targets]) => [name, new Set(targets)]));
 
-test('imports that only go one way form no circle', () => {
+test('imports that point one way form no circle', () => {
   expect(findCircles(graph({ ingest: ['http', 'report'], http: ['report'], report: [] }))).toEqual([]);
 });
 
@@ -30,7 +30,7 @@ test('production code imports nothing that exists for tests, and its tests do', 
   expect(importableBy('worker', true)).toContain('testing');
 });
 
-test('a part that has no place in the rows is distinguished from one that imports nothing', () => {
+test('a part that no row names is not the same as a part that may import nothing', () => {
   expect(importableBy('somewhere', false)).toBeUndefined();
   expect(partOf('tools/verify.ts')).toBeUndefined();
 });

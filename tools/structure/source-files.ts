@@ -14,7 +14,7 @@ export type Import = {
   isTypeOnly: boolean;
 };
 
-/** The TypeScript and JavaScript files below these folders, without what is installed or built. */
+/** The TypeScript and JavaScript files below these folders, without installed and built ones. */
 export function readSourceFiles(folders: readonly string[]): SourceFile[] {
   return folders.flatMap(filesBelow).map((path) => ({
     path,

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Throws a sentence with the command to run when an app could not listen on the port that `variable` names. */
+/** Throws an error that names the command to run when an app could not listen on the port of `variable`. */
 export async function checkPort(variable: string, port: number): Promise<void> {
   const code = await new Promise<string | undefined>((resolve) => {
     const server = createServer();
@@ -8,6 +8,6 @@ export async function checkPort(variable: string, port: number): Promise<void> {
     server.listen(port, () => server.close(() => resolve(undefined)));
   });
   if (code === undefined) return;
-  const fault = code === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${code})`;
+  const fault = code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${code})`;
   throw new Error(`Port ${port} ${fault}: run "${variable}=${port + 100} npm run up", or free it first.`);
 }

@@ -11,7 +11,7 @@ export type DemoEndpoint = {
 /** How many attempts of each webhook the flaky path fails. */
 const flakyFailures = 2;
 
-/** The customer's side of the demo: answers and says what it got. Listens on `port` if that is free, else on another. */
+/** The endpoint of the demo: prints and answers each request. Listens on `port` if that is free, else on another. */
 export async function startDemoEndpoint(port: number, say: (line: string) => void): Promise<DemoEndpoint> {
   const seen = new Set<string>();
   const waiting = new Map<string, () => void>();

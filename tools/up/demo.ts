@@ -15,27 +15,27 @@ const paths = {
   '/demo/flaky': ['--events', flakyEventType, '--retry', '1s,1s'],
 } as const;
 
-/** The project and the endpoints that the demo's webhooks go through: those of an earlier run, or new ones. */
+/** The project and the endpoints of the demo: those of an earlier run, or new ones. */
 export async function prepareDemo(hqrelay: CommandLine, say: (line: string) => void): Promise<Demo> {
   const projects = await hqrelay<Project[]>('project', 'list');
-  const known = projects.find((project) => project.name === demoName && project.enabled);
+  const earlier = projects.find((project) => project.name === demoName && project.enabled);
   const projectId =
-    known?.id ?? (await hqrelay<{ projectId: string }>('project', 'create', '--name', demoName)).projectId;
+    earlier?.id ?? (await hqrelay<{ projectId: string }>('project', 'create', '--name', demoName)).projectId;
 
-  const endpoints = known ? await hqrelay<Endpoint[]>('endpoint', 'list', '--project', projectId) : [];
-  const before = endpoints.find(({ url }) => isDemoUrl(url, '/demo'));
-  const endpoint = await startDemoEndpoint(before ? Number(new URL(before.url).port) : 0, say);
+  const endpoints = earlier ? await hqrelay<Endpoint[]>('endpoint', 'list', '--project', projectId) : [];
+  const demo = endpoints.find(({ url }) => isDemoUrl(url, '/demo'));
+  const endpoint = await startDemoEndpoint(demo ? Number(new URL(demo.url).port) : 0, say);
   for (const [path, options] of Object.entries(paths)) {
     const url = `${endpoint.origin}${path}`;
-    const there = endpoints.find((each) => isDemoUrl(each.url, path));
-    if (!there) await hqrelay('endpoint', 'add', '--project', projectId, '--url', url, ...options);
+    const existing = endpoints.find((each) => isDemoUrl(each.url, path));
+    if (!existing) await hqrelay('endpoint', 'add', '--project', projectId, '--url', url, ...options);
     else {
-      if (there.url !== url) await hqrelay('endpoint', 'update', there.id, '--url', url);
-      if (!there.enabled) await hqrelay('endpoint', 'enable', there.id);
-      if (there.paused) await hqrelay('endpoint', 'resume', there.id);
+      if (existing.url !== url) await hqrelay('endpoint', 'update', existing.id, '--url', url);
+      if (!existing.enabled) await hqrelay('endpoint', 'enable', existing.id);
+      if (existing.paused) await hqrelay('endpoint', 'resume', existing.id);
     }
   }
-  return { projectId, endpoint, isNew: !known };
+  return { projectId, endpoint, isNew: !earlier };
 }
 
 function isDemoUrl(url: string, path: string): boolean {

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 
-/** As given, and unset otherwise. */
+/** Variables without a default here. */
 const passedOn = ['PUBLIC_URL', 'RECEIVER_DATABASE_URL', 'WORKER_DATABASE_URL', 'CONSOLE_DATABASE_URL'];
 
 /**
- * What the apps and the command line tool run with here: the services that were found, and for the rest what the
- * environment says. Written to `file`, from which `npm run hqrelay` and `npm run migrate` read it.
+ * The environment of the apps and the command line tool: the URLs of the services that were found, and the given variables or
+ * their defaults. Writes it to `file`, from which `npm run hqrelay` and `npm run migrate` read it.
  */
 export function writeEnvironment(
   file: string,
@@ -17,7 +17,7 @@ export function writeEnvironment(
   const before = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
   const env: Record<string, string> = {
     ...urls,
-    // Another key could not read the secrets in the database any more.
+    // A new key could not decrypt the secrets that the database already has.
     HQRELAY_SECRETS_KEY:
       given['HQRELAY_SECRETS_KEY'] ?? before['HQRELAY_SECRETS_KEY'] ?? randomBytes(32).toString('base64'),
     RECEIVER_PORT: given['RECEIVER_PORT'] ?? '3000',
@@ -30,7 +30,7 @@ export function writeEnvironment(
   };
   const lines = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
   const header =
-    '# Written by npm run up, for npm run hqrelay and npm run migrate. The environment and .env come first.';
+    '# Written by npm run up, for npm run hqrelay and npm run migrate. The environment and .env take precedence.';
   writeFileSync(file, `${[header, ...lines].join('\n')}\n`, { mode: 0o600 });
   return env;
 }

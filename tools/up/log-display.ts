@@ -2,7 +2,7 @@ import { prettyFactory } from 'pino-pretty';
 
 const needsAttention = new Set(['warn', 'error', 'fatal']);
 
-/** The apps' log lines, for people: at first only those that need attention, so that they do not drown the story. */
+/** The apps' log lines in readable form. Until `showAll`, only those that need attention, so that the demo stays readable. */
 export class LogDisplay {
   readonly #out: NodeJS.WriteStream;
   readonly #pretty: (line: string) => string;

@@ -11,7 +11,7 @@ import { flakyEventType, prepareDemo } from './demo.ts';
 import { writeEnvironment } from './environment.ts';
 import { LogDisplay } from './log-display.ts';
 import { sentenceOf, StopList } from './stop-list.ts';
-import { formatWebhook } from './tell-story.ts';
+import { formatWebhook } from './format-webhook.ts';
 
 const dir = `${root}.hqrelay`;
 const readyWithinMs = 60_000;
@@ -24,7 +24,7 @@ const stops = new StopList(say);
 const apps: AppProcess[] = [];
 const logs = new LogDisplay(process.stdout);
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stopOrHurry);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stopOrKill);
 try {
   await up();
 } catch (error) {
@@ -60,7 +60,7 @@ async function up(): Promise<void> {
   title('Schema');
   const hqrelay = commandLine(env);
   const { notices } = await hqrelay<{ notices: string[] }>('migrate');
-  for (const notice of notices) detail(`note: ${notice}`);
+  for (const notice of notices) detail(notice);
   detail('up to date');
 
   title('Apps');
@@ -73,7 +73,7 @@ async function up(): Promise<void> {
   const demo = await prepareDemo(hqrelay, detail);
   stops.add('demo endpoint', demo.endpoint.close);
   detail(`${demo.isNew ? 'created' : 'found'} the project "demo", ${demo.projectId}`);
-  detail(`its endpoints are a small server in this process, ${demo.endpoint.origin}`);
+  detail(`its endpoints are served by this process at ${demo.endpoint.origin}`);
   const send = async (path: string, ...options: string[]) => {
     const sent = await hqrelay<{ id: string; latencyMs: number }>(
       'send',
@@ -86,20 +86,20 @@ async function up(): Promise<void> {
     return sent.id;
   };
   const simple = await send('/demo');
-  title('The story of this webhook, from the tables');
+  title('This webhook in the tables');
   say(await formatWebhook(urls.DATABASE_URL, simple));
 
-  title('Another, to an endpoint that fails twice');
+  title('A second webhook, to an endpoint that fails twice');
   const flaky = await send('/demo/flaky', '--event-type', flakyEventType);
-  title('And its story');
+  title('This webhook in the tables');
   say(await formatWebhook(urls.DATABASE_URL, flaky));
 
   title(`HQRelay is up after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
-  sayWhatIsNext(receiverPort, workerPort, demo.projectId);
+  sayNextSteps(receiverPort, workerPort, demo.projectId);
   logs.showAll();
 }
 
-/** Resolves when the app is ready. When it ends, then or later, without having been told to, all is stopped. */
+/** Resolves when the app is ready. When the app ends by itself, then or later, everything is stopped. */
 async function startApp(
   name: AppName,
   port: number,
@@ -127,30 +127,29 @@ async function startApp(
   detail(`${name} on port ${port}, its log in ${logFile}`);
 }
 
-function sayWhatIsNext(receiverPort: number, workerPort: number, projectId: string): void {
-  detail(`webhooks go to  http://127.0.0.1:${receiverPort}/v1/webhooks/PROJECT_ID`);
-  detail(
-    `health, metrics http://127.0.0.1:${receiverPort}/health/ready  http://127.0.0.1:${workerPort}/metrics`,
-  );
+function sayNextSteps(receiverPort: number, workerPort: number, projectId: string): void {
+  detail(`webhooks  http://127.0.0.1:${receiverPort}/v1/webhooks/PROJECT_ID`);
+  detail(`health    http://127.0.0.1:${receiverPort}/health/ready`);
+  detail(`metrics   http://127.0.0.1:${workerPort}/metrics`);
   title('Next, in another terminal');
   detail(`npm run hqrelay -- send --project ${projectId}`);
   detail('npm run hqrelay -- project create --name mine');
   detail('npm run hqrelay -- endpoint add --project PROJECT_ID --url http://127.0.0.1:8080/');
   detail('npm run hqrelay -- webhook list --project PROJECT_ID');
   detail('(. ./.hqrelay/env && psql "$DATABASE_URL")');
-  say('\nREADME.md continues from here. Ctrl-C stops everything. The logs of the apps from now on:\n');
+  say('\nREADME.md has the next steps. Ctrl-C stops everything. The logs of the apps follow:\n');
 }
 
 async function within(timeoutMs: number, what: string, work: Promise<unknown>): Promise<void> {
   const timedOut = async () => {
     await wait(timeoutMs, undefined, { ref: false });
-    throw new Error(`Waited ${timeoutMs / 1000} s in vain for ${what}.`);
+    throw new Error(`Waited ${timeoutMs / 1000} s for ${what}, which did not happen.`);
   };
   await Promise.race([work, timedOut()]);
 }
 
 /** A second signal kills the apps instead of waiting for them. */
-function stopOrHurry(): void {
+function stopOrKill(): void {
   if (stops.isStopping) for (const app of apps) void app.end('SIGKILL');
   else void stops.stopAll('Stopping:', 0);
 }

@@ -18,7 +18,7 @@ export class StopList {
     this.#stops.push({ name, stop });
   }
 
-  /** Says why, stops everything and ends the process. Does nothing while it is stopping already. */
+  /** Prints the reason, stops everything and ends the process. Does nothing after the first call. */
   async stopAll(why: string, exitCode: number): Promise<void> {
     if (this.#isStopping) return;
     this.#isStopping = true;
