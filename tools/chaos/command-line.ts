@@ -8,7 +8,7 @@ export type ChaosCommand =
   | {
       kind: 'run';
       rows: Row[];
-      /** Rows that need the version before, where the command line does not name it. */
+      /** Rows that need the previous version, where the command line does not name it. */
       leftOut: Row[];
       previous: PreviousVersion | undefined;
       small: boolean;
@@ -22,14 +22,14 @@ export type ChaosCommand =
 
 export const usage = `npm run chaos -- [options]
 
-  --only name[,name] these rows alone, or with --guards these guards
-  --list            lists the rows
-  --guards          injects faults that take guards out of the apps, and expects rows to go red
-  --small           the rows under one load, fewer webhooks, no time is judged: what npm test runs
-  --source          starts the apps from their source instead of the build
-  --previous FOLDER the version before, a checkout that is built: for rows that upgrade from it
-  --write           puts the table into docs/failure-matrix.md
-  --keep-logs       keeps the logs of apps and servers until the next run, and prints their folder
+  --only name[,name]  runs these rows alone, or with --guards these guards
+  --list              lists the rows
+  --guards            removes guards from the apps by injected faults, and expects rows to become red
+  --small             runs the rows under one load, with fewer webhooks, and judges no time, as npm test does
+  --source            starts the apps from their source instead of the build
+  --previous FOLDER   a built checkout of the previous version, for rows that upgrade from it
+  --write             replaces the table in docs/failure-matrix.md
+  --keep-logs         keeps the logs of apps and servers until the next run, and prints their folder
 `;
 
 export function readCommandLine(args: readonly string[], all: readonly Row[]): ChaosCommand {

@@ -4,7 +4,7 @@ import { guards } from './guards/guards.ts';
 
 const named = Object.entries(faults).flatMap(([name, each]) => each.map((fault) => ({ name, fault })));
 
-test('every guard has a fault that takes it out, and no fault is without its guard', () => {
+test('every guard has a fault that removes it, and every fault has its guard', () => {
   expect(Object.keys(faults).toSorted()).toEqual(guards.map(({ name }) => name).toSorted());
 });
 

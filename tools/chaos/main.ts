@@ -1,4 +1,4 @@
-// `npm run chaos`: the failure matrix, executed. Exits 1 when a row is red or does not count.
+// `npm run chaos` runs the failure matrix. Exits 1 when a row is red or does not count.
 import { join } from 'node:path';
 import { copyBuiltApps } from '../harness/app-copy.ts';
 import { withDurableServices, type DurableServices } from '../harness/durable-services.ts';
@@ -46,7 +46,7 @@ async function runRows(
   services: DurableServices,
 ): Promise<boolean> {
   for (const { name } of leftOut) {
-    say(`${name} is left out: it needs --previous FOLDER, a built checkout of the version before`);
+    say(`${name} does not run: it needs --previous FOLDER, a built checkout of the previous version`);
   }
   const apps = fromSource ? { kind: 'source' as const } : copyBuiltApps(join(services.folder, 'apps'));
   const run = async (row: Row): Promise<RowResult> => {
@@ -68,7 +68,7 @@ async function runRows(
   const results: RowResult[] = [];
   for (const row of rows) {
     const result = await run(row);
-    // A row that did not count proves nothing, for example because the machine was busy: the second run decides.
+    // A row that did not count proves nothing, for example because the machine was busy, so it is run once more.
     results.push(result.outcome.kind === 'did not count' ? await run(row) : result);
   }
   const cells = rowCells(results);

@@ -13,7 +13,7 @@ export type PreviousVersion = {
   folder: string;
   /** Replaces the world's database by an empty one with the tables of that version. */
   migrate: (world: World) => Promise<void>;
-  /** As `addProject`, by the command line tool of that version. */
+  /** Does the same as `addProject` of the harness, by the command line tool of that version. */
   addProject: (world: World, endpoints: readonly { url: string; retry: string }[]) => Promise<TargetProject>;
 };
 

@@ -13,32 +13,33 @@ export type Row = {
   duplicatesBecause?: string;
   /** The proof that work was in flight when the fault hit; undefined when there is none. */
   hit: (evidence: Evidence) => string | undefined;
-  /** Services that the apps reach through a proxy of ours. */
+  /** Services that the apps reach through a TCP proxy of the site. */
   proxied?: readonly ServiceName[];
   /** Each worker reaches Postgres through a proxy of its own. */
   workersProxied?: boolean;
   /** Servers of the row's own instead of the run's, for faults that change how a server starts. */
   ownServers?: readonly ServiceName[];
-  /** The row starts with the apps and the tables of the version before, and runs only where `--previous` names it. */
+  /** The row starts with the apps and the tables of the previous version, and runs only where `--previous` names it. */
   startsPrevious?: boolean;
-  /** Workers load this first. */
+  /** A module of `preload/` that workers load first. */
   workerPreload?: string;
-  /** Whether some deliveries use up their schedule and some are held; not where that would take longer than the row. */
+  /** False: no delivery uses up its schedule and none is held for the whole row, because that would take longer than the row. */
   everyEnd?: boolean;
+  /** New webhooks; 150 when absent. */
   perSecond?: number;
-  /** The whole row, ms, where that is more than others need. */
+  /** The time limit of the whole row, ms, where it needs more than other rows. */
   withinMs?: number;
   /** Whether the relay may answer 503; without it, more than a few are a defect. */
   mayRefuse?: boolean;
   /** Further conditions: returns those that do not hold. */
   check?: (evidence: Evidence) => string[];
-  /** How soon after the fault's end webhooks are to be answered 202 again, ms; 1 s unless told otherwise. */
+  /** How soon after the fault's end webhooks must be answered 202 again, ms; 1 s when absent. */
   acceptsWithinMs?: number;
-  /** For answers from a second after the fault, where it is not `p99MsMax` of run-row.ts. */
+  /** The bound for answers from a second after the fault, ms; `p99MsMax` of outcome/judge.ts when absent. */
   p99MsMax?: number;
 };
 
-/** How a row acts, so that its faults are recorded. */
+/** A row acts through it, so that its faults are recorded. */
 export type Stage = {
   load: Load;
   /** Rows that repeat their fault do it once. */
@@ -77,10 +78,16 @@ export type Evidence = {
 export function hitBoth({ faults }: Evidence): string | undefined {
   const hit = faults.every((fault) => fault.requestsInFlight > 0 && fault.deliveriesInFlight > 0);
   return hit && faults.length > 0
-    ? `${sum(faults, 'requestsInFlight')} requests and ${sum(faults, 'deliveriesInFlight')} deliveries in flight`
+    ? `${sumOf(faults, 'requestsInFlight')} requests and ${sumOf(faults, 'deliveriesInFlight')} deliveries in flight`
     : undefined;
 }
 
-function sum(faults: readonly Fault[], key: 'requestsInFlight' | 'deliveriesInFlight'): number {
+/** The faults hit requests in flight. */
+export function hitRequests({ faults }: Evidence): string | undefined {
+  const requests = sumOf(faults, 'requestsInFlight');
+  return requests > 0 ? `${requests} requests were in flight` : undefined;
+}
+
+function sumOf(faults: readonly Fault[], key: 'requestsInFlight' | 'deliveriesInFlight'): number {
   return faults.reduce((total, fault) => total + fault[key], 0);
 }

@@ -13,12 +13,12 @@ import { readProgress } from './outcome/ledger.ts';
 import { countReady } from './outcome/remains.ts';
 import type { PreviousVersion } from './previous-version.ts';
 import type { Fault, Row, Stage } from './row.ts';
-import { createSite, preloadPath, type Site } from './site.ts';
+import { createSite, deliveriesInFlight, preloadPath, type Site } from './site.ts';
 
 export type RunOptions = {
   services: DurableServices;
   apps: AppSource;
-  /** For rows that start with the version before. */
+  /** For rows that start with the previous version. */
   previous?: PreviousVersion | undefined;
   /** Few webhooks, and no time is judged: for machines that are busy with other tests. */
   brief: boolean;
@@ -34,7 +34,7 @@ const warmUpMs = { brief: 1_200, whole: 5_000 };
 const afterFaultMs = { brief: 1_200, whole: 2_500 };
 /** For the end of the apps and for the books. */
 const closingMs = 6_000;
-/** Longer than a worker takes from a message to its POST, whatever is unavailable. */
+/** Longer than a worker takes from a message to its POST, whichever store is unavailable. */
 const quietMs = 8_000;
 
 /** Runs one row of the matrix from its own apps and database to its outcome. */
@@ -63,7 +63,7 @@ export async function runRow(row: Row, options: RunOptions): Promise<RowResult> 
 }
 
 function createSiteFor(row: Row, options: RunOptions, logFolder: string): Promise<Site> {
-  if (row.startsPrevious && !options.previous) throw new Error(`${row.name} needs the version before`);
+  if (row.startsPrevious && !options.previous) throw new Error(`${row.name} needs the previous version`);
   return createSite({
     services: options.services,
     apps: options.apps,
@@ -94,7 +94,7 @@ async function runUnderLoad(
     reasons.push(`the fault went wrong: ${messageOf(error)}`);
   });
   await wait(afterFaultMs[size]);
-  // A row that accepts too few is judged by that.
+  // A row that accepts too few does not count.
   await waitFor('enough 202s', () => load.accepted >= acceptedMin[size], {
     timeoutMs: Math.max(0, deadline - performance.now()),
   }).catch(() => {});
@@ -129,8 +129,8 @@ function createStage(site: Site, load: Load, faults: Fault[], { brief, say }: Ru
 }
 
 /**
- * Whether every webhook was answered 202 and nothing waits, except for a time after the end of the row. False when time is
- * up, and when nothing has moved for a while: what has not ended then is in no place that could still deliver it.
+ * Whether every webhook was answered 202 and no delivery waits, except for a time after the end of the row. False when time is
+ * up, and when no delivery has moved for `quietMs`: those that have not ended then are in no store that could deliver them.
  */
 async function drained(site: Site, load: Load, deadline: number): Promise<boolean> {
   const owedBy = new Map(site.projects.map((project) => [project.id, project.endpointIds.length]));
@@ -148,13 +148,9 @@ async function drained(site: Site, load: Load, deadline: number): Promise<boolea
     return isDrained || performance.now() - quietSince > quietMs;
   };
   const timeoutMs = Math.max(0, deadline - performance.now());
-  // Time is up without an answer where a store is still down.
+  // The wait fails where a store is still down; the row is then judged as not drained.
   await waitFor('everything to be drained', isOver, { timeoutMs, everyMs: 250 }).catch(() => {});
   return isDrained;
-}
-
-function deliveriesInFlight({ endpoints }: Site): number {
-  return [...endpoints.values()].reduce((sum, endpoint) => sum + endpoint.inFlight(), 0);
 }
 
 function within<T>(deadline: number, work: Promise<T>): Promise<T> {

@@ -13,11 +13,11 @@ import { startEndpoint, type Endpoint } from './endpoint.ts';
 import type { PreviousVersion } from './previous-version.ts';
 import { targetsOf, type EndpointName, type Target } from './targets.ts';
 
-/** Everything one row works with, its own except for the servers. */
+/** The database, apps and endpoints of one row; the servers are shared unless the row has its own. */
 export type Site = {
   world: World;
   services: DurableServices;
-  /** Of the version before, where the row asked for it. */
+  /** Of the previous version, where the row starts with it. */
   receivers: readonly AppProcess[];
   workers: readonly AppProcess[];
   projects: readonly TargetProject[];
@@ -25,7 +25,7 @@ export type Site = {
   endpoints: ReadonlyMap<string, Endpoint>;
   /** By name. */
   endpoint: (name: EndpointName) => Endpoint;
-  /** Sets columns as the command line does: committed, and announced to the apps. */
+  /** Sets columns of the endpoint's row, such as `paused = true`: committed, and announced to the apps. */
   changeEndpoint: (name: EndpointName, changes: string) => Promise<void>;
   /** The row's own, or the run's. */
   server: (name: ServiceName) => RunningServer;
@@ -33,7 +33,7 @@ export type Site = {
   proxy: (name: ServiceName) => TcpProxy;
   /** Between each worker and Postgres, in the order of `workers`, where the row asked for them. */
   workerProxies: readonly TcpProxy[];
-  /** Applies the migrations of this version, for a row that began with the tables of the version before. */
+  /** Applies the migrations of this version, for a row that started with the tables of the previous one. */
   migrate: () => Promise<void>;
   /** Starts receivers and workers of this version beside those that run, and waits until all are ready. */
   startBeside: () => Promise<Fleet>;
@@ -225,6 +225,11 @@ function proxiedUrls(world: World, proxies: ReadonlyMap<ServiceName, TcpProxy>):
 }
 
 const faultPreload = join(import.meta.dirname, 'faults/inject.mjs');
+
+/** Requests at all endpoints without an answer yet. */
+export function deliveriesInFlight({ endpoints }: Site): number {
+  return [...endpoints.values()].reduce((sum, endpoint) => sum + endpoint.inFlight(), 0);
+}
 
 /** A module that an app loads first. */
 export const preloadPath = (name: string): string => join(import.meta.dirname, 'preload', name);

@@ -40,7 +40,7 @@ export function trialsTable(trials: readonly Trial[]): string {
     reasonOf(guard, withoutGuard),
     passed ? 'yes' : 'NO',
   ]);
-  return markdownTable([['guard', 'without it', 'row', 'the row without it', 'told'], ...lines], {
+  return markdownTable([['guard', 'without it', 'row', 'the row without it', 'detected'], ...lines], {
     isText: true,
   });
 }

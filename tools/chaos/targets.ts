@@ -2,7 +2,7 @@ import type { HowToAnswer } from './endpoint.ts';
 
 export type EndpointName = 'alone' | 'plain' | 'flaky' | 'slow' | 'open' | 'paused';
 
-/** An endpoint to be, with its retry schedule. */
+/** An endpoint to start, with its retry schedule. */
 export type Target = { name: EndpointName; how: HowToAnswer; retry: string };
 
 /** The endpoints of each project. `everyEnd`: some deliveries use up their schedule, and some are held. */

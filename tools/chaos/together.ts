@@ -1,6 +1,6 @@
 import type { Row } from './row.ts';
 
-/** Several rows under one load, one after the other. They share the site, the drain and the books, which takes less time. */
+/** Several rows under one load, one after the other. They share the site, the drain and the books, to save time. */
 export function together(rows: readonly Row[]): Row {
   const because = rows.flatMap(({ duplicatesBecause }) => duplicatesBecause ?? []);
   const preload = rows.find(({ workerPreload }) => workerPreload !== undefined)?.workerPreload;

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs
 import { join } from 'node:path';
 import { repositoryRoot as root, type AppSource } from '@hqrelay/services/app-process';
 
-/** Copies what `npm run build` made into `folder`, so that a build meanwhile changes nothing. Throws when something is not built. */
+/** Copies the built apps and packages into `folder`, so that a build during the run changes nothing. Throws when one is not built. */
 export function copyBuiltApps(folder: string): AppSource {
   const ours = ['apps', 'packages'].flatMap((parent) =>
     readdirSync(join(root, parent)).map((name) => `${parent}/${name}`),
@@ -17,7 +17,7 @@ export function copyBuiltApps(folder: string): AppSource {
   return { kind: 'built', folder };
 }
 
-/** Others' packages are linked; ours lead into the copy. */
+/** Links the installed packages, and the workspaces to their copies. */
 function linkDependencies(folder: string): void {
   mkdirSync(join(folder, 'node_modules/@hqrelay'), { recursive: true });
   for (const name of readdirSync(join(root, 'node_modules'))) {

@@ -9,7 +9,7 @@ export type DurableServices = {
   /** Of the whole run: servers, logs and copies of the apps. */
   folder: string;
   server: (name: ServiceName) => RunningServer;
-  /** RabbitMQ's own tool, at this broker. */
+  /** Runs RabbitMQ's command line tool at this broker. */
   rabbitmqctl: (...args: string[]) => Promise<void>;
   /** Starts every server that a scenario left stopped. */
   restore: () => Promise<void>;
@@ -18,11 +18,11 @@ export type DurableServices = {
 type Options = {
   say: (line: string) => void;
   postgresSettings?: readonly string[];
-  /** Leaves the folder with the logs until the next run, and says where it is. */
+  /** Keeps the folder with the logs until the next run, and prints its path. */
   keepLogs?: boolean;
 };
 
-/** Runs `work` with servers that end with it, or when this process gets a signal to end. */
+/** Runs `work`, and ends the servers after it or when this process gets SIGINT or SIGTERM. */
 export async function withDurableServices(
   { say, postgresSettings = [], keepLogs = false }: Options,
   work: (services: DurableServices) => Promise<void>,

@@ -4,7 +4,7 @@ import { createApp, type AppName, type AppProcess, type AppSource } from '@hqrel
 export type Fleet = {
   receivers: readonly AppProcess[];
   workers: readonly AppProcess[];
-  /** Ends those that run. */
+  /** Ends the apps that run. */
   end: (signal?: 'SIGTERM' | 'SIGKILL') => Promise<void>;
 };
 

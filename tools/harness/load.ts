@@ -20,15 +20,16 @@ type Receiver = { port: number };
 
 const resendAfterMs = 500;
 const outstandingMax = 2_000;
-/** One webhook in so many is sent again after its 202, as by a provider that never saw the answer. */
+/** One webhook in so many is sent again after its 202, as by a provider that did not get the answer. */
 const resentOneIn = 20;
 const resentAfterMs = 1_500;
 const largeOneIn = 33;
 const tickMs = 10;
 
 /**
- * Providers of several projects: a steady rate of new webhooks, in turn over projects and receivers, whatever the answers
- * are; and every webhook again, with the same id, after a 503 (heeding Retry-After), a reset or no answer, some after a 202 too.
+ * Providers of several projects. They send new webhooks at a steady rate, in turn over projects and receivers, whatever the
+ * answers are. They send a webhook again, with the same id, after a 503 (heeding Retry-After), a reset or no answer, and some
+ * after a 202 too.
  */
 export class Load {
   readonly answers: Answer[] = [];
@@ -93,7 +94,7 @@ export class Load {
   }
 
   /**
-   * Sends accepted webhooks again under the same ids, one every 10 ms, as a provider does that saw none of the answers.
+   * Sends accepted webhooks again under the same ids, one every 10 ms, as a provider does that got no answer.
    * Resolves when each was answered 202 again.
    */
   async sendAgain(webhooks: readonly SentWebhook[]): Promise<void> {
@@ -176,7 +177,7 @@ function webhookOf(project: SeededProject, number: number): SentWebhook {
   return { projectId: project.id, webhookId, request, ids: new Set() };
 }
 
-/** Never the same. About 1 KiB, and some of 40 KiB, which go through the queues of large messages. */
+/** Unique. About 1 KiB, and some of 40 KiB, which go through the queues of large messages. */
 function bodyOf(webhookId: string, number: number): Buffer {
   const padding = 'x'.repeat(number % largeOneIn === 0 ? 40_000 : 900);
   return Buffer.from(

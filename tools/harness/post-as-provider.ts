@@ -19,10 +19,10 @@ export type ProviderRequest = { path: string; headers: Readonly<Record<string, s
 
 type Outcome = Pick<Answer, 'outcome' | 'detail' | 'id' | 'retryAfterMs'>;
 
-/** As providers do. */
+/** Providers wait about this long for an answer. */
 const timeoutMs = 3_000;
 
-/** Posts to a receiver. Never throws: whatever happens is the outcome. */
+/** Posts to a receiver. Never throws: every failure is an outcome. */
 export async function postAsProvider(agent: Agent, port: number, request: ProviderRequest): Promise<Answer> {
   const sentAt = performance.now();
   const outcome = await exchange(agent, port, request);

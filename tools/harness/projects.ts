@@ -4,10 +4,10 @@ import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/
 import type { World } from '@hqrelay/testing/world';
 import { Redis } from 'ioredis';
 
-/** A project, and the endpoints that each of its webhooks is owed to, by id. */
+/** A project, and the ids of the endpoints that each of its webhooks owes. */
 export type TargetProject = SeededProject & { endpointIds: string[] };
 
-/** Adds a project with these endpoints. As after `project create`, Redis knows every id that the project has received. */
+/** Adds a project with these endpoints, and its epoch in Redis, as `project create` does. */
 export async function addProject(
   world: World,
   endpoints: readonly { url: string; retry: string }[],

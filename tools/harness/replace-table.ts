@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
 
-/** Puts a table between `<!-- name -->` and `<!-- /name -->` of a page. Throws when the page has no such place. */
+/** Replaces the table between `<!-- name -->` and `<!-- /name -->` of a page. Throws when the page has no such place. */
 export async function replaceTable(page: string, name: string, table: string): Promise<void> {
   const path = fileURLToPath(new URL(`../../${page}`, import.meta.url));
   const text = readFileSync(path, 'utf8');

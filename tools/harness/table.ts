@@ -1,4 +1,4 @@
-/** Lines of cells, the first line being the head, for a terminal: the first column and those named stand left, the others right. */
+/** A table for a terminal. The first line is the head. The first column and `leftColumns` are aligned left, the others right. */
 export function plainTable(
   lines: readonly (readonly string[])[],
   leftColumns: readonly number[] = [],
@@ -13,7 +13,7 @@ export function plainTable(
   return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n');
 }
 
-/** The same for a page in Markdown; `isText` has every column stand left. */
+/** A table in Markdown; with `isText` every column is aligned left. */
 export function markdownTable(
   [head = [], ...lines]: readonly (readonly string[])[],
   { isText = false } = {},

@@ -1,4 +1,4 @@
-// The behaviour of an app without one of its guards: exported functions and classes of the built app, replaced as it loads them.
+// Each fault removes one guard from an app: it replaces exported functions or classes of the built app as the app loads them.
 
 /** @typedef {(...args: any[]) => any} AnyFunction */
 /**
@@ -20,7 +20,7 @@ export const faults = {
         withMethod(AuditRecorder, 'record', (record, [row]) => {
           if (row.kind !== 'attempt') return record(row);
           used();
-          // Long after the acknowledgement, which may wait for others to be sent with it.
+          // Long after the acknowledgement, which may wait to be sent with others.
           setTimeout(() => void record(row), 300);
           return Promise.resolve('stored');
         }),

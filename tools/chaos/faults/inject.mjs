@@ -1,4 +1,4 @@
-// Loaded into an app before its own code: replaces exports of its modules by those of the fault that the environment names.
+// Loaded into an app before its own code: replaces the exports that the fault of `HQRELAY_CHAOS_FAULT` names.
 import { appendFileSync } from 'node:fs';
 import { register } from 'node:module';
 import { faults } from './faults.mjs';

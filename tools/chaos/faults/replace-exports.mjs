@@ -1,4 +1,4 @@
-// Hooks of Node's module loader: a module with a fault is loaded as one that exports the same but for the replacement.
+// Hooks of Node's module loader: in place of a module with a fault they load one with the same exports and the replacement.
 
 /** @typedef {{ module: string; name: string; index: number; inject: string }} Replacement */
 
@@ -15,7 +15,7 @@ export async function load(url, context, nextLoad) {
   const replacement = replacements.find(({ module }) => url.endsWith(`/${module}`));
   if (!replacement) return nextLoad(url, context);
   const { name, index, inject } = replacement;
-  // With a query it is another module for the loader, which no replacement fits.
+  // With a query the loader sees another module, to which no replacement applies.
   const original = JSON.stringify(`${url}?original`);
   const source = `
     import * as original from ${original};

@@ -1,6 +1,6 @@
 /** A mechanism by which a fault loses nothing, and the row that is red without it. */
 export type Guard = {
-  /** Also of the fault in `../faults/faults.mjs` that takes the guard out. */
+  /** The fault in `../faults/faults.mjs` that removes the guard has the same name. */
   name: string;
   /** The product's behaviour without it. */
   without: string;
@@ -42,7 +42,7 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'epoch',
-    without: 'a Redis that has forgotten an id is believed',
+    without: 'an id that Redis has lost counts as new',
     row: 'redis-flushed',
     expects: /under two ids|two queued rows/,
   },

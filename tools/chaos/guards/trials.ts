@@ -16,14 +16,14 @@ export type Trial = {
 };
 
 /**
- * Slow commits: a row that is not awaited is certain to be in flight when a process is killed after its acknowledgement, and
- * so is a message after its mark.
+ * Slow commits: a row whose commit is not awaited is then certain to be in flight when a process is killed after its
+ * acknowledgement, and so is a message after its mark.
  */
 export const slowCommits = ['commit_delay=50000', 'commit_siblings=0'];
 
 /**
- * Runs each guard's row with the guard and without it. A row that stays green without its guard would not have noticed the
- * loss. A trial whose fault did not get into the apps fails as well.
+ * Runs each guard's row with the guard and without it. A row that stays green without its guard fails the trial, because it does
+ * not prove the guard. A trial whose fault no app has run fails too.
  */
 export async function runGuardTrials(
   services: DurableServices,
@@ -53,7 +53,7 @@ export async function runGuardTrials(
     const withoutGuard = notInjected ? `NOT INJECTED: ${notInjected}` : reasonsOf(result);
     say(`  ${guard.row} without it: ${withoutGuard}`);
     const passed = !notInjected && !guard.expects.test(withGuard) && guard.expects.test(withoutGuard);
-    say(`  ${passed ? 'the row shows it' : 'THE ROW DOES NOT SHOW IT'}`);
+    say(`  ${passed ? 'the row detects it' : 'THE ROW DOES NOT DETECT IT'}`);
     trials.push({ guard, withGuard, withoutGuard, passed });
   }
   return trials;

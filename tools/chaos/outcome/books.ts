@@ -6,7 +6,7 @@ import type { Remains } from './remains.ts';
 import type { Fault } from '../row.ts';
 
 export type Books = {
-  /** Webhooks that were answered 202, and the deliveries they owe. */
+  /** Webhooks that were answered 202, and the deliveries that they owe. */
   accepted: number;
   owed: number;
   delivered: number;
@@ -18,7 +18,7 @@ export type Books = {
   duplicates: number;
   /** A sentence for each imbalance. */
   problems: string[];
-  /** Deliveries that were made twice without a fault that explains it; a machine that stalls for a while causes them too. */
+  /** Deliveries that were made twice without a fault that explains it. A machine that stalls causes them too. */
   unexplained: string[];
 };
 
@@ -33,13 +33,13 @@ export type BooksInput = {
   duplicatesBecause: string | undefined;
 };
 
-/** How long recovery from a fault takes; and how long the duplicates that it causes may take to arrive. */
+/** The longest recovery from a fault, and the time within which the duplicates of a fault arrive. */
 const recoveryMs = 5_000;
 const duplicatesEndMs = 15_000;
 
 /**
  * Compares the answers that providers got, the deliveries that endpoints got, and the tables:
- * 202s = delivered + waiting + held + dead-lettered, for every endpoint they owe.
+ * 202s = delivered + waiting + held + dead-lettered, for every endpoint that a webhook owes.
  */
 export function balance(input: BooksInput): Books {
   const { webhooks, ledger, remains } = input;
@@ -110,7 +110,7 @@ function isCounted(place: Place): place is (typeof countedPlaces)[number] {
   return (countedPlaces as readonly string[]).includes(place);
 }
 
-/** Where a delivery that is owed is. */
+/** The place where an owed delivery was found. */
 function placeOf({ endpoints, ledger, remains }: BooksInput, id: string, endpointId: string): Place {
   const key = `${id}/${endpointId}`;
   const arrivals = endpoints.get(endpointId)?.arrivals.get(id) ?? [];
@@ -148,8 +148,9 @@ function attemptProblems({ endpoints, ledger, remains }: BooksInput): string[] {
 }
 
 /**
- * An attempt that arrived before, or anything after a success. A fault explains it when the webhook was in flight
- * as it hit: sent before its end, and sent again during it or soon after. The tables must recognise later duplicates.
+ * A duplicate is an attempt that arrived before, or any attempt after a success. A fault explains it when the webhook was in
+ * flight at the fault: it first arrived before the fault's end or soon after, and again during the fault or soon after. Later
+ * duplicates must be recognised by the tables.
  */
 function countDuplicates({ endpoints, faults, duplicatesBecause }: BooksInput): {
   count: number;

@@ -44,10 +44,10 @@ const requeueMs = 1_500;
 /** Reads the books of a row and judges it. */
 export async function conclude(ended: EndedRow): Promise<RowResult> {
   const { row, brief, site, load, faults, logFolder } = ended;
-  // With --keep-logs this shows what was slow, and when.
+  // With --keep-logs an engineer can see which answers were slow, and when.
   writeFileSync(join(logFolder, 'answers.json'), JSON.stringify({ faults, answers: load.answers }));
   if (ended.notAccepted !== undefined) await wait(requeueMs);
-  // A fault that went wrong may have left a server stopped, and the books need all of them.
+  // A row that failed may have left a server stopped, and reading the books needs all servers.
   await site.services.restore();
   const input = await readBooks(ended);
   const books = balance(input);

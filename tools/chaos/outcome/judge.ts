@@ -5,7 +5,7 @@ import type { Answer } from '../../harness/post-as-provider.ts';
 import type { Evidence, Fault, Row } from '../row.ts';
 import type { Site } from '../site.ts';
 
-/** `did not count`: the row proves nothing, which is a failure as well. */
+/** `did not count`: the row proves nothing, which fails the run too. */
 export type Outcome = { kind: 'green' } | { kind: 'red' | 'did not count'; reasons: string[] };
 
 /** Webhooks answered 202 below which a row proves nothing. */
@@ -38,7 +38,7 @@ export function judge(given: Case): Outcome {
   const reasons = [...books.problems, ...given.reasons];
   const uncounted = reasonsNotToCount(given);
   const unexpected = answers.find(({ outcome }) => outcome === 'unexpected');
-  if (unexpected) reasons.push(`an answer that no provider expects: ${unexpected.detail}`);
+  if (unexpected) reasons.push(`an unexpected answer: ${unexpected.detail}`);
   if (!row.mayRefuse && evidence.unavailable > books.accepted * refusedShareMax) {
     reasons.push(`${evidence.unavailable} answers were 503`);
   }

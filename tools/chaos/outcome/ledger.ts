@@ -10,7 +10,7 @@ export type Ledger = {
   attempts: Map<string, number>;
 };
 
-/** The tables, and the rows that the broker keeps until Postgres takes them: durable too. */
+/** Reads the tables, and adds the audit rows that are still in the broker, which are durable too. */
 export async function readLedger({ sql }: World, spilled: readonly AuditRow[]): Promise<Ledger> {
   const queued = await sql.query<Ledger['queued'][number]>(
     `select id, project_id as "projectId", webhook_id as "webhookId", endpoint_ids as "endpointIds"
@@ -32,7 +32,7 @@ export async function readLedger({ sql }: World, spilled: readonly AuditRow[]): 
   return ledger;
 }
 
-/** A row that is written twice stays one row: what the tables have is not added. */
+/** A row that the tables have already is not added: writing it again changes nothing. */
 function addSpilled(ledger: Ledger, row: AuditRow): void {
   if (row.kind === 'webhook') {
     const { id, projectId, webhookId, endpointIds, status } = row.log;
@@ -46,7 +46,7 @@ function addSpilled(ledger: Ledger, row: AuditRow): void {
   if (status !== 'failed') ledger.states.set(key, status);
 }
 
-/** How far the deliveries are. Cheap, because it is polled. */
+/** The progress of the deliveries, by queries that are cheap enough to poll. */
 export type Progress = {
   /** Deliveries that ended or are held for longer than a row takes. */
   ended: number;

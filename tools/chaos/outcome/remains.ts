@@ -13,7 +13,7 @@ export type Remains = {
   waiting: Set<string>;
   /** Deliveries that used up their schedule, in the queue of dead letters or in their table. */
   deadLetters: Set<string>;
-  /** Everything else in either: unreadable, refused by Postgres, for an unknown endpoint, over the delivery limit. */
+  /** Other messages and rows of these: unreadable, refused by Postgres, for an unknown endpoint, over the delivery limit. */
   parked: string[];
   /** Audit rows that are not in the tables yet. */
   spilled: AuditRow[];
@@ -37,7 +37,7 @@ export async function countReady(rabbitmqUrl: string): Promise<{ soon: number; l
   });
 }
 
-/** Reads all messages and requeues them. To be called when no app runs. */
+/** Reads all messages and requeues them. Call it when no app runs. */
 export async function readRemains(world: World): Promise<Remains> {
   const remains: Remains = {
     waiting: new Set(),

@@ -1,5 +1,5 @@
-// Loaded into a worker before its own code. After SIGUSR2 the process kills itself at the first acknowledgement after a
-// confirm: the broker has the retry, and still has the message that it follows, whichever message this one acknowledges.
+// Loaded into a worker before its own code. After SIGUSR2 the process kills itself at the first acknowledgement after a confirm:
+// the broker then has the retry, and also the message whose attempt it follows, whichever message is being acknowledged.
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 

@@ -1,22 +1,19 @@
 import type { Fleet } from '../../harness/fleet.ts';
-import type { Row } from '../row.ts';
+import { hitRequests, type Row } from '../row.ts';
 
 const besideMs = 5_000;
 
-/** A rolling upgrade: the version before serves while the tables change, then beside this one, then no longer. */
+/** A rolling upgrade: the previous version serves while the tables change, then beside this one, then it ends. */
 export const oldBesideNew: Row = {
   name: 'old-beside-new',
   fault:
-    'under the version before, `migrate` of this one runs; receivers and workers of this version start beside the old ones, which get SIGTERM 5 s later',
+    '`migrate` of this version runs while the previous one serves; receivers and workers of this version start beside the old ones, which get SIGTERM 5 s later',
   startsPrevious: true,
   perSecond: 100,
   // Four more processes start, and compile their code.
   p99MsMax: 1_000,
   withinMs: 90_000,
-  hit: ({ faults }) => {
-    const requests = faults.reduce((sum, fault) => sum + fault.requestsInFlight, 0);
-    return faults.length === 3 && requests > 0 ? `${requests} requests were in flight` : undefined;
-  },
+  hit: (evidence) => (evidence.faults.length === 3 ? hitRequests(evidence) : undefined),
   check: ({ reset, refused, cut }) => [
     ...(reset + refused > 0 ? [`${reset} requests were reset and ${refused} refused`] : []),
     ...(cut > 0 ? [`${cut} deliveries were cut`] : []),

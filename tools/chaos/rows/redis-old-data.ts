@@ -4,7 +4,7 @@ import type { AppProcess } from '@hqrelay/services/app-process';
 import type { SentWebhook } from '../../harness/load.ts';
 import type { Row } from '../row.ts';
 
-/** As Debian ships Redis: snapshots alone, of which none is due while the row runs. */
+/** Debian's default: snapshots alone, of which none is due while the row runs. */
 const persistence = [
   ['save', '3600 1 300 100 60 10000'],
   ['appendonly', 'no'],
@@ -12,13 +12,13 @@ const persistence = [
 const acceptAfterSnapshotMs = 3_000;
 /** Longer than a provider of the load waits before it sends an accepted webhook again. */
 const quietMs = 2_000;
-/** Receivers doubt every answer of a Redis that has just connected for 15 s. */
+/** For 15 s after a connection receivers look up every id that Redis does not have. */
 const sendAgainAfterMs = 16_000;
 const sentAgainMin = 60;
 
 /**
  * The receiver recognises another Redis process, whose data may be old, and looks ids up in Postgres. One project gets no
- * webhook while Redis is down: nothing but the process then says that Redis has forgotten the project's latest ids.
+ * webhook while Redis is down: then only the new process shows that Redis has lost the project's latest ids.
  */
 export const redisOldData: Row = {
   name: 'redis-old-data',
@@ -28,7 +28,7 @@ export const redisOldData: Row = {
   withinMs: 80_000,
   hit: ({ faults, sentAgain }) =>
     faults.every(({ requestsInFlight }) => requestsInFlight > 0) && sentAgain >= sentAgainMin
-      ? `${sentAgain} webhooks that Redis had forgotten were sent again`
+      ? `${sentAgain} webhooks whose ids Redis had lost were sent again`
       : undefined,
   run: async (site, stage) => {
     const { load } = stage;
@@ -47,7 +47,7 @@ export const redisOldData: Row = {
     });
     load.useProjects(site.projects);
     await stage.wait(sendAgainAfterMs);
-    await load.sendAgain(await forgottenBy(site.world.redisUrl, sinceSnapshot));
+    await load.sendAgain(await lostBy(site.world.redisUrl, sinceSnapshot));
   },
 };
 
@@ -77,7 +77,7 @@ async function everyReceiverUses(receivers: readonly AppProcess[]): Promise<bool
 }
 
 /** Those whose id Redis does not have. */
-async function forgottenBy(redisUrl: string, webhooks: readonly SentWebhook[]): Promise<SentWebhook[]> {
+async function lostBy(redisUrl: string, webhooks: readonly SentWebhook[]): Promise<SentWebhook[]> {
   const redis = new Redis(redisUrl);
   try {
     const found = await Promise.all(

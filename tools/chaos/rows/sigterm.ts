@@ -1,15 +1,12 @@
-import type { Row } from '../row.ts';
+import { hitRequests, type Row } from '../row.ts';
 
-/** A deploy: the processes finish what is in flight, and no provider and no endpoint notices. */
+/** A deploy: the processes finish the requests and deliveries in flight, and no connection is reset. */
 export const sigterm: Row = {
   name: 'sigterm',
   fault: 'receiver 1 and worker 1 get SIGTERM and started again, then receiver 2 and worker 2',
   // A process that has just started compiles its code.
   p99MsMax: 500,
-  hit: ({ faults }) => {
-    const requests = faults.reduce((sum, fault) => sum + fault.requestsInFlight, 0);
-    return requests > 0 ? `${requests} requests were in flight` : undefined;
-  },
+  hit: hitRequests,
   check: ({ reset, cut }) => [
     ...(reset > 0 ? [`${reset} requests were reset`] : []),
     ...(cut > 0 ? [`${cut} deliveries were cut`] : []),

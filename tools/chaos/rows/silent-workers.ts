@@ -6,7 +6,7 @@ import { hitBoth, type Row, type Stage } from '../row.ts';
 import type { Site } from '../site.ts';
 
 const alarmMs = 6_000;
-/** The frozen worker also loses its connections to the broker, whose heartbeats take longer. */
+/** Long enough that the broker misses heartbeats and closes the frozen worker's connections. */
 const frozenMs = 60_000;
 const cutOffMs = 30_000;
 const othersDrainWithinMs = 20_000;
@@ -57,7 +57,7 @@ async function fillOutbox({ services, world }: Site, stage: Stage): Promise<void
   if (rows.length < 100) throw new Error('the outbox did not fill');
 }
 
-/** Ends the alarm, and makes a worker wait for a row in the middle of its drain. `index` is its place in `workers`. */
+/** Ends the alarm, and makes a worker wait for a locked row in the middle of its drain. `index` is its place in `workers`. */
 async function stopInDrain(site: Site): Promise<{ index: number; resume: () => Promise<void> }> {
   const holder = new pg.Client({ connectionString: site.world.ownerDatabaseUrl });
   await holder.connect();
@@ -84,7 +84,7 @@ async function findDrainer({ world, workerProxies }: Site): Promise<{ index: num
   return index < 0 ? undefined : { index };
 }
 
-/** Whether nothing that was accepted before `since` waits. */
+/** Whether no message and no delivery from before `since` waits. */
 async function isDrained({ world }: Site, since: Date): Promise<boolean> {
   const { rows } = await world.sql.query(
     `(select from outbox where created_at < $1 limit 1) union all

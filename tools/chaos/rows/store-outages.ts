@@ -6,15 +6,16 @@ type Outage = Pick<
   'name' | 'fault' | 'duplicatesBecause' | 'mayRefuse' | 'acceptsWithinMs' | 'p99MsMax'
 > & {
   stores: readonly ServiceName[];
-  /** In good order, or by SIGKILL. */
+  /** By its stop signal, or by SIGKILL. */
   end: 'stop' | 'kill';
-  awayMs?: number;
+  /** From its end to its start. */
+  downMs?: number;
 };
 
 /** The p99 where RabbitMQ and Postgres boot at the same time, on the cores that the apps run on. */
 const bootingTogetherMs = 500;
 
-function outageRow({ stores, end, awayMs = 0, ...row }: Outage): Row {
+function outageRow({ stores, end, downMs = 0, ...row }: Outage): Row {
   return {
     ...row,
     hit: hitBoth,
@@ -22,7 +23,7 @@ function outageRow({ stores, end, awayMs = 0, ...row }: Outage): Row {
       const servers = stores.map((name) => server(name));
       await stage.fault(`${stores.join(', ')}: ${end}`, async () => {
         await Promise.all(servers.map((each) => each[end]()));
-        await stage.wait(awayMs);
+        await stage.wait(downMs);
         await Promise.all(servers.map((each) => each.start()));
       });
     },
@@ -32,7 +33,7 @@ function outageRow({ stores, end, awayMs = 0, ...row }: Outage): Row {
 /** Webhooks go through the outbox while the broker is unavailable, and every process reconnects by itself. */
 export const rabbitmqRestart = outageRow({
   name: 'rabbitmq-restart',
-  fault: 'RabbitMQ is stopped in good order and started again',
+  fault: 'RabbitMQ is stopped by SIGTERM and started again',
   duplicatesBecause: 'acknowledgements were on their way when the broker stopped',
   stores: ['rabbitmq'],
   end: 'stop',
@@ -45,7 +46,7 @@ export const rabbitmqKill = outageRow({
   duplicatesBecause: 'acknowledgements and confirms were on their way when the broker died',
   stores: ['rabbitmq'],
   end: 'kill',
-  awayMs: 500,
+  downMs: 500,
 });
 
 /** Rows go to the audit queue and are written when Postgres is back. */
@@ -54,7 +55,7 @@ export const postgresStopped = outageRow({
   fault: 'Postgres is stopped for 6 s',
   stores: ['postgres'],
   end: 'stop',
-  awayMs: 6_000,
+  downMs: 6_000,
 });
 
 /** The rate limit is open, and Postgres recognises duplicates. */
@@ -63,10 +64,10 @@ export const redisStopped = outageRow({
   fault: 'Redis is stopped for 5 s',
   stores: ['redis'],
   end: 'stop',
-  awayMs: 5_000,
+  downMs: 5_000,
 });
 
-/** Nothing can make a webhook durable: 503, and the providers' own retries take over the same id. */
+/** No store can make a webhook durable: the answer is 503, and the provider's retry takes over the same id. */
 export const rabbitmqAndPostgresStopped = outageRow({
   name: 'rabbitmq-and-postgres-stopped',
   fault: 'RabbitMQ and Postgres are stopped, and started again together',
@@ -78,7 +79,7 @@ export const rabbitmqAndPostgresStopped = outageRow({
   end: 'stop',
 });
 
-/** A machine that lost its stores: 503 until they are back, and nothing that was answered 202 is lost. */
+/** All stores crash: the answer is 503 until they are back, and no webhook that was answered 202 is lost. */
 export const everythingStopped = outageRow({
   name: 'everything-stopped',
   fault: 'RabbitMQ, Postgres and Redis are killed (`kill -9`) and started again together',
@@ -88,5 +89,5 @@ export const everythingStopped = outageRow({
   p99MsMax: bootingTogetherMs,
   stores: ['rabbitmq', 'postgres', 'redis'],
   end: 'kill',
-  awayMs: 500,
+  downMs: 500,
 });

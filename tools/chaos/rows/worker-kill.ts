@@ -1,8 +1,8 @@
 import type { AppProcess } from '@hqrelay/services/app-process';
 import type { Row, Stage } from '../row.ts';
-import type { Site } from '../site.ts';
+import { deliveriesInFlight } from '../site.ts';
 
-/** The broker redelivers what the worker had in flight: at least once, never zero times. */
+/** The broker redelivers the messages that the worker had in flight: at least once, never zero times. */
 export const workerKill: Row = {
   name: 'worker-kill',
   fault:
@@ -44,11 +44,7 @@ async function restart(worker: AppProcess, stage: Stage): Promise<void> {
 async function untilEnded(worker: AppProcess, stage: Stage): Promise<void> {
   const giveUpAt = performance.now() + 5_000;
   while (worker.isRunning()) {
-    if (performance.now() > giveUpAt) throw new Error(`${worker.name} published nothing that was confirmed`);
+    if (performance.now() > giveUpAt) throw new Error(`${worker.name} got no confirm for a publish`);
     await stage.wait(5);
   }
-}
-
-function deliveriesInFlight(site: Site): number {
-  return [...site.endpoints.values()].reduce((sum, endpoint) => sum + endpoint.inFlight(), 0);
 }
