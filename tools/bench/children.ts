@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 
-/** A helper process that answers each message with one. */
+/** A child process that answers each message with one message. */
 type Child = { ask: <Answer>(message: unknown) => Promise<Answer>; end: () => void };
 
 export type Sink = {
@@ -60,7 +60,8 @@ export function createChild(child: ChildProcess): Child {
 
 export function nextMessage<Message>(child: ChildProcess): Promise<Message> {
   return new Promise((resolve, reject) => {
-    const ended = (code: number | null) => reject(new Error(`a helper process ended with ${code}`));
+    const ended = (code: number | null) =>
+      reject(new Error(`a child process of the benchmark ended with ${code}`));
     child.once('exit', ended);
     child.once('message', (message) => {
       child.off('exit', ended);

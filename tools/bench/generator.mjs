@@ -1,4 +1,4 @@
-// The load: autocannon with unique ids and signed bodies of 1 KiB, in a process of its own; told through messages.
+// The load: autocannon with unique ids and signed bodies of 1 KiB. A process of its own that takes its orders as messages.
 import { createHmac } from 'node:crypto';
 import autocannon from 'autocannon';
 

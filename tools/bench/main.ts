@@ -1,4 +1,4 @@
-// `npm run bench`: what the product does on this machine, beside a bare pipeline that does the same without its code.
+// `npm run bench` measures the product on this machine, beside a bare pipeline with the same effects and none of its code.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
@@ -16,11 +16,11 @@ import { cellsOf, summarize, type Figure } from './summary.ts';
 
 const usage = `npm run bench -- [options]
 
-  --isolation    what hanging endpoints, storms and backlogs do to others, instead of throughput
-  --only A,B     some of its scenarios
-  --drain        a backlog that no receiver has accepted, drained alone; five short rounds
-  --quick        one short round: whether it works, not how fast
-  --write        puts the table into docs/performance.md
+  --isolation    measures the effect of hanging endpoints, storms and backlogs on other endpoints, instead of throughput
+  --only A,B     runs these scenarios of --isolation alone
+  --drain        measures draining alone, from a backlog that no receiver has accepted, in five short rounds
+  --quick        runs one short round, which shows whether it works, not how fast
+  --write        replaces the table in docs/performance.md
 `;
 
 const { values } = parseArgs({
@@ -65,7 +65,7 @@ async function throughput(services: DurableServices): Promise<void> {
   try {
     const figures = summarize(await runRounds({ services, sink, generator, ...plan }));
     process.stdout.write(`\n${plainTable(cellsOf(figures))}\n`);
-    if (!values.quick && !values.drain) await keep(figures);
+    if (!values.quick && !values.drain) await writeResults(figures);
     if (values.write) await replaceTable('docs/performance.md', 'bench', markdownTable(cellsOf(figures)));
   } finally {
     sink.end();
@@ -100,7 +100,7 @@ async function createPipelines(services: DurableServices, sinkUrl: string): Prom
 }
 
 /** Writes the figures, with the machine that they were measured on. */
-async function keep(figures: readonly Figure[]): Promise<void> {
+async function writeResults(figures: readonly Figure[]): Promise<void> {
   const at = new Date().toISOString();
   const folder = join(import.meta.dirname, 'results');
   mkdirSync(folder, { recursive: true });

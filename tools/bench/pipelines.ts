@@ -15,14 +15,14 @@ export type PipelineName = 'product' | 'bare';
 /** One process of a pipeline, ready for work. */
 export type Stage = { pid: () => number; stop: () => Promise<unknown> };
 
-/** A way from the provider to the endpoint, with a database and a virtual host of its own. */
+/** A receiver and a worker, the product's or bare ones, with a database and a virtual host of their own. */
 export type Pipeline = {
   name: PipelineName;
   world: World;
-  /** Where webhooks are posted, and what signs them. */
+  /** Webhooks are posted to `url`, signed with `secret`. */
   url: string;
   secret: string;
-  /** How a receiver hands a webhook to the worker. */
+  /** How a receiver publishes a webhook to the worker. */
   work: {
     prepare: (channel: Channel) => Promise<unknown>;
     exchange: string;
@@ -86,7 +86,7 @@ async function hasEveryStore(port: number): Promise<boolean> {
   return (health as { status: string }).status === 'ready';
 }
 
-/** The same durable effects by scripts without any code of the product: what the machine and the stores allow. */
+/** The same durable effects by scripts without any code of the product: the limit of the machine and the stores. */
 export async function createBare(options: PipelineOptions): Promise<Pipeline> {
   const { world, project, endpointId } = await prepare(options);
   const [port] = (await freePorts(1)) as [number];

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A second of CPU in the units of /proc (`getconf CLK_TCK`), which has been this on every Linux for decades. */
+/** A second of CPU in the units of /proc (`getconf CLK_TCK`): 100 on every usual Linux. */
 const ticksPerSecond = 100;
 
 type Stat = { pid: number; parent: number; ticks: number };
 
 /**
- * CPU that each process and all below it have used since they started, µs; children that ended count at their parents.
- * By parentage, not by process group: Postgres gives each of its backends a session of its own.
+ * CPU that each process and all its descendants have used since they started, µs; ended children count for their parents. Found
+ * by parent, not by process group: Postgres gives each of its backends a session of its own.
  */
 export function cpuMicroseconds(pids: Readonly<Record<string, number>>): Record<string, number> {
   const stats = readdirSync('/proc')

@@ -17,7 +17,7 @@ export type RoundOptions = {
   connections: number;
 };
 
-const patienceMs = 90_000;
+const waitMsMax = 90_000;
 
 /** Accepts without a worker, drains the backlog, then does both at once; the processes start cold. */
 export async function measureRound(pipeline: Pipeline, options: RoundOptions): Promise<Measured> {
@@ -81,7 +81,7 @@ async function accept(pipeline: Pipeline, receiver: Stage, options: RoundOptions
   };
 }
 
-/** From when the worker is warm until nearly all is delivered: start and end are not its pace. */
+/** Measured from a warm worker until 95 % is delivered: at the start and the end it is slower. */
 async function drain(worker: Stage, sent: number, options: RoundOptions): Promise<Measured> {
   const { sink } = options;
   await reached(sink, Math.min(sent * 0.3, 6_000));
@@ -96,7 +96,7 @@ async function drain(worker: Stage, sent: number, options: RoundOptions): Promis
   return measured;
 }
 
-/** As many as were accepted, over the time until the last of them was delivered. */
+/** Accepts while the worker drains: the accepted webhooks, over the time until the last of them was delivered. */
 async function acceptAndDrain(
   pipeline: Pipeline,
   { receiver, worker }: { receiver: Stage; worker: Stage },
@@ -126,7 +126,7 @@ async function generate(
   return result;
 }
 
-/** Counts CPU from now on. The function it returns gives µs for one of so many webhooks, by process. */
+/** Counts CPU from now on. The returned function gives the µs of each process for one webhook. */
 function startCost(
   { services }: RoundOptions,
   apps: Record<string, number>,
@@ -153,12 +153,12 @@ function named(phase: string, costs: Record<string, number>): Measured {
 
 async function reached(sink: Sink, count: number): Promise<void> {
   await waitFor(`${count} requests at the sink`, async () => (await sink.count()) >= count, {
-    timeoutMs: patienceMs,
+    timeoutMs: waitMsMax,
     everyMs: 20,
   });
 }
 
-/** A pipeline that lost its rows would be a fast one. */
+/** A pipeline that does not commit its rows would look fast, so their number is checked. */
 async function untilRecorded(pipeline: Pipeline, before: Rows, sent: number): Promise<void> {
   await waitFor(
     `${sent} webhooks and attempts in the tables of the ${pipeline.name} pipeline`,
@@ -166,6 +166,6 @@ async function untilRecorded(pipeline: Pipeline, before: Rows, sent: number): Pr
       const { webhooks, attempts } = await countRows(pipeline.world);
       return webhooks - before.webhooks >= sent && attempts - before.attempts >= sent;
     },
-    { timeoutMs: patienceMs, everyMs: 250 },
+    { timeoutMs: waitMsMax, everyMs: 250 },
   );
 }

@@ -2,7 +2,7 @@ const rowsPerBatch = 200;
 const batchesAtOnce = 2;
 
 /**
- * Rows that come while others are being written go together in the next statement.
+ * Rows that arrive while others are being written share the next statement.
  *
  * @template Row
  */

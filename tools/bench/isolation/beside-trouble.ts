@@ -1,7 +1,7 @@
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { liveP95, median } from './live-phases.ts';
 import { ratioLine, type Line, type ScenarioOptions } from './scenario.ts';
-import { p95, type Site, type Target } from './site.ts';
+import { countAt, p95, type Site, type Target } from './site.ts';
 
 type Round = { perSecond: number; p95Ms: number };
 
@@ -16,7 +16,7 @@ export type Trouble = {
 };
 
 /**
- * What the healthy endpoints get while the others are in trouble, against what they get while none is. Rounds with and
+ * Throughput and latency of the healthy endpoints while the others are in trouble, against those while none is. Rounds with and
  * without trouble alternate, so that other work of the machine slows both.
  */
 export async function measureBesideTrouble(
@@ -67,7 +67,7 @@ async function measureStream(site: Site, others: readonly Target[], seconds: num
   await site.take();
   await site.send(site.targets, 300 * seconds, 300);
   await waitFor(
-    'the healthy endpoints to have got theirs',
+    'the healthy endpoints to receive their webhooks',
     async () => (await countAt(site, others)) >= Math.floor(300 * seconds * share),
     { timeoutMs: 60_000 },
   );
@@ -96,9 +96,4 @@ async function measureDrain(site: Site, others: readonly Target[], backlog: numb
     },
   );
   return (((await countAt(site, others)) - first) / (performance.now() - startedAt)) * 1_000;
-}
-
-async function countAt(site: Site, targets: readonly Target[]): Promise<number> {
-  const counts = await site.counts();
-  return targets.reduce((sum, { path }) => sum + (counts[path] ?? 0), 0);
 }

@@ -110,7 +110,7 @@ async function breaker(site: Site): Promise<unknown> {
   return rows[0];
 }
 
-/** Held, or in a delay of half a minute or more. */
+/** Deliveries that are held, or in a delay of half a minute or more. */
 async function waiting(site: Site): Promise<number> {
   const { rows } = await site.world.sql.query<{ count: number }>(
     `select (select count(*) from held_deliveries)::int +
@@ -126,7 +126,7 @@ async function heldCount(site: Site): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** By the broker's own count of this virtual host. */
+/** Publishes to this virtual host, as the broker counts them. */
 async function published(site: Site): Promise<number> {
   const url = new URL(site.world.rabbitmqUrl);
   const { origin } = new URL(site.world.rabbitmqManagementUrl);

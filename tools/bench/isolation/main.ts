@@ -1,4 +1,4 @@
-// `npm run bench -- --isolation`: what one endpoint, a storm or a resume does to the webhooks of other endpoints.
+// `npm run bench -- --isolation` measures the effect of one endpoint, a storm or a resume on the webhooks of other endpoints.
 import { join } from 'node:path';
 import { copyBuiltApps } from '../../harness/app-copy.ts';
 import type { DurableServices } from '../../harness/durable-services.ts';

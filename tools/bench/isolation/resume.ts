@@ -30,7 +30,7 @@ export const resume: Scenario = {
       const firstMs = (arrivals[0]?.at ?? Number.POSITIVE_INFINITY) - resumedAt;
       const seconds = ((arrivals.at(-1)?.at ?? 0) - (arrivals[0]?.at ?? 0)) / 1_000;
       const perSecond = arrivals.length / seconds;
-      // Deliveries of one batch (half a second) run at once; only overtaking by more than that is out of order.
+      // Deliveries of one batch (half a second) run at the same time; a difference of more than two batches is out of order.
       const overtaken = arrivals.filter(
         ({ receivedAt }, index) => receivedAt + 2 * rate < (arrivals[index - 1]?.receivedAt ?? 0),
       ).length;

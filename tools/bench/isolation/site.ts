@@ -3,7 +3,6 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppProcess, AppSource } from '@hqrelay/services/app-process';
 import type { SeededProject } from '@hqrelay/testing/seed';
-import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import type { DurableServices } from '../../harness/durable-services.ts';
 import { startFleet } from '../../harness/fleet.ts';
@@ -129,10 +128,8 @@ export function p95(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Number.NaN;
 }
 
-/** Waits until the sink has seen `count` requests at a path. */
-export function arrived(site: Site, path: string, count: number, timeoutMs: number): Promise<unknown> {
-  return waitFor(`${count} at ${path}`, async () => ((await site.counts())[path] ?? 0) >= count, {
-    timeoutMs,
-    everyMs: 100,
-  });
+/** Requests that have arrived at these targets since the last `take`. */
+export async function countAt(site: Site, targets: readonly Target[]): Promise<number> {
+  const counts = await site.counts();
+  return targets.reduce((sum, { path }) => sum + (counts[path] ?? 0), 0);
 }

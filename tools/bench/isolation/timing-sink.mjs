@@ -1,5 +1,5 @@
-// Endpoints, one per path, that measure how long each webhook took: its id contains the time it was received. A process of
-// its own that takes its orders as messages and prints nothing.
+// Endpoints, one per path, that measure the time of each webhook from received to delivered: its id contains the time it was
+// received. A process of its own that takes its orders as messages.
 import { createServer } from 'node:http';
 
 /**
