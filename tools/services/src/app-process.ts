@@ -13,17 +13,17 @@ export type AppSource = { kind: 'source' } | { kind: 'built'; folder: string };
 export type AppOptions = OutputTo & {
   app: AppName;
   from: AppSource;
-  /** Added to PATH, the log level and the port; nothing else is inherited. */
+  /** Added to PATH, the log level and the port. No other variable of this process is inherited. */
   env: Readonly<Record<string, string | undefined>>;
-  /** For people: `receiver 1`. */
+  /** Shown in messages, such as `receiver 1`; the app's name when absent. */
   name?: string;
-  /** Any free one when absent. */
+  /** Any free port when absent. */
   port?: number;
   /** Where `/health/ready` answers, if not at `port`. */
   adminPort?: number | undefined;
   /** Modules that Node loads before the app. */
   preload?: readonly string[];
-  /** The kernel's signal to the app when this process dies. */
+  /** The signal that the kernel sends to the app when this process dies. */
   parentDeathSignal?: NodeJS.Signals;
 };
 
@@ -106,7 +106,7 @@ export class AppProcess {
     this.#started().signalGroup(signal);
   }
 
-  /** Resolves when the app has ended, for whatever reason, with the exit code and its last lines. */
+  /** Resolves with the exit code and the last lines when the app has ended. */
   async ended(): Promise<{ code: number | null; lastLines: string[] }> {
     const server = this.#started();
     return { code: await server.exited, lastLines: server.lastLines };

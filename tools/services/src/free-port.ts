@@ -15,7 +15,7 @@ export async function freePorts(wanted: number): Promise<number[]> {
   return [...ports];
 }
 
-/** Whether a server of ours could listen on this port of 127.0.0.1. */
+/** Whether a server could listen on this port of 127.0.0.1. */
 export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

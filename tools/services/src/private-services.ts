@@ -19,12 +19,12 @@ export type PrivateServers = { postgres: RunningServer; redis: RunningServer; ra
 
 export type PrivateServicesOptions = {
   dir: string;
-  /** Whether what a server has confirmed survives a crash of the machine. */
+  /** Whether confirmed and committed data survives a crash of the machine. */
   durable: boolean;
   say: Say;
   postgresSettings?: readonly string[];
   rabbitmqSettings?: readonly string[];
-  /** RabbitMQ's HTTP API; on unless told otherwise. */
+  /** RabbitMQ's HTTP API; on when absent. */
   management?: boolean;
 };
 
@@ -41,7 +41,7 @@ export function missingPackages(services: readonly ServiceName[]): string[] {
   return services.filter((name) => !packages[name].isInstalled()).map((name) => packages[name].name);
 }
 
-/** Starts private servers for the named services side by side, installing what is missing. Throws when one does not come up, after stopping the others. */
+/** Installs missing packages and starts private servers for the named services. When one does not start, stops the others and throws. */
 export async function startPrivateServers<Name extends ServiceName>(
   names: readonly Name[],
   options: PrivateServicesOptions,
@@ -94,7 +94,7 @@ function launchersOf(
   };
 }
 
-/** All three. */
+/** Starts Postgres, Redis and RabbitMQ. */
 export async function startPrivateServices(
   options: PrivateServicesOptions,
 ): Promise<PrivateServers & { stop: () => Promise<void>; discard: () => Promise<void> }> {
@@ -118,8 +118,8 @@ type Ports = {
 };
 
 /**
- * Chosen once for a folder, so that URLs that were written down stay valid. When another process has taken a port since,
- * the server moves to another one; servers of a run that was killed get a moment to end first.
+ * The ports of a folder are chosen once, so that its URLs stay valid. When another process has taken a port since, the server
+ * moves to a new one; before that, servers of a killed run get time to end.
  */
 async function keptPorts(file: string, names: readonly ServiceName[], say: Say): Promise<Ports> {
   const ports = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Ports) : await newPorts();
@@ -128,7 +128,7 @@ async function keptPorts(file: string, names: readonly ServiceName[], say: Say):
     if (await allFreeWithin(portsFreeWithinMs, wanted)) continue;
     const { [name]: others } = await newPorts();
     Object.assign(ports, { [name]: others });
-    say(`${name}: port ${wanted.join(' or ')} of last time is taken, so it moves to another`);
+    say(`${name}: port ${wanted.join(' or ')} of the last run is taken, so it moves to another`);
   }
   writeFileSync(file, JSON.stringify(ports));
   return ports;

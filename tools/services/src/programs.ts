@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** Where a server's program is: in the folder of HQRELAY_SERVERS_DIR, or else where the system's packages put it. */
+/** The path of a server's program: in the folder of HQRELAY_SERVERS_DIR, or else where the system's packages install it. */
 export function findProgram(name: string, installed: () => string | undefined): string | undefined {
   const folder = serversFolder();
   if (folder === undefined) return installed();

@@ -1,19 +1,19 @@
 import type { ServerProcess } from './process/server-process.ts';
 
-/** A server of ours, which a test may also kill and start again. */
+/** A private server, which a test may also kill and start again. */
 export type RunningServer = {
   url: string;
   port: number;
-  /** The process that was started; it may have others below it. */
+  /** The process that was started; it may have children. */
   pid: () => number;
   stop: () => Promise<void>;
-  /** SIGKILL to all of it. */
+  /** SIGKILL to the server and its children. */
   kill: () => Promise<void>;
-  /** Ends it for good and at once: what it held is not wanted any more. */
+  /** Ends it at once and for good: its data is discarded. */
   discard: () => Promise<void>;
   /** After `stop` or `kill`: same port, same data. */
   start: () => Promise<void>;
-  /** SIGSTOP and SIGCONT: it holds its connections and answers nothing. */
+  /** SIGSTOP and SIGCONT: a frozen server keeps its connections open and does not answer. */
   freeze: () => void;
   thaw: () => void;
 };

@@ -22,7 +22,7 @@ test('a folder whose process was killed is removed when the next one is made', (
   expect(existsSync(abandoned)).toBe(false);
 });
 
-test('folders of living processes, of others, and of another name stay', () => {
+test('folders of living processes, folders without an owner file, and folders of another prefix are not removed', () => {
   const mine = makeThrowAwayFolder('run-', parent);
   for (const name of ['run-unmarked', 'other']) mkdirSync(join(parent, name));
   makeThrowAwayFolder('run-', parent);

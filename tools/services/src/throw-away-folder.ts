@@ -13,14 +13,14 @@ import { removeDataFolder } from './servers/data-folder.ts';
 
 const ownerFile = 'owner.pid';
 
-/** A folder for private servers that lasts as long as this process. Those of processes that were killed are removed. */
+/** Makes a folder for private servers that lasts as long as this process, and removes those of killed processes. */
 export function makeThrowAwayFolder(prefix: string, parent = tmpdir()): string {
   for (const name of readdirSync(parent)) {
     if (name.startsWith(prefix) && isAbandoned(join(parent, name))) removeIfPossible(join(parent, name));
   }
   const folder = mkdtempSync(join(parent, prefix));
   writeFileSync(join(folder, ownerFile), String(process.pid));
-  // The servers' own users have to enter it.
+  // The users of the servers have to enter it.
   chmodSync(folder, 0o711);
   return folder;
 }
@@ -31,7 +31,7 @@ export function removeThrowAwayFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
 
-/** A folder of another process that cannot be removed, such as a mounted disk, does not keep this one from starting. */
+/** Ignores a folder that cannot be removed, such as a mounted disk. */
 function removeIfPossible(folder: string): void {
   try {
     removeThrowAwayFolder(folder);

@@ -23,7 +23,7 @@ beforeEach(() => {
   dir = makeThrowAwayFolder('hqrelay-found-');
   said = [];
   undo = [];
-  // No engine of this machine is touched.
+  // The tests do not use a Docker engine of this machine.
   pretendDocker('exit 1');
 });
 afterEach(async () => {
@@ -54,7 +54,7 @@ describe('finding services', () => {
     );
   });
 
-  test('a local server is preferred to Docker', async () => {
+  test('a local server is used rather than a container', async () => {
     const { RABBITMQ_URL, DATABASE_URL } = given;
     const redis = async () => ({ kind: 'usable', url: 'redis://127.0.0.1:6379' }) as const;
     const found = await find({ RABBITMQ_URL, DATABASE_URL }, { redis });
@@ -79,7 +79,7 @@ describe('finding services', () => {
     expect(readFileSync(log, 'utf8')).toMatch(/stop redis\n$/);
   });
 
-  test('containers that do not come up are stopped with their reason, and a private server is started', async () => {
+  test('containers that do not start are stopped, their reason is reported, and a private server is started', async () => {
     const log = pretendDocker('case "$*" in *"up -d"*) echo "no such image"; exit 1;; esac; exit 0');
     const { RABBITMQ_URL, DATABASE_URL } = given;
 
@@ -95,7 +95,7 @@ describe('finding services', () => {
     expect(await isFree(port)).toBe(true);
   });
 
-  test('the apps get a role of their own in a private Postgres, the same at every start', async () => {
+  test('in a private Postgres the apps get a role of their own, the same after a restart', async () => {
     const { RABBITMQ_URL, REDIS_URL } = given;
     const first = await find({ RABBITMQ_URL, REDIS_URL });
     const [owner, app] = [new URL(first.urls.MIGRATION_DATABASE_URL), new URL(first.urls.DATABASE_URL)];

@@ -5,7 +5,7 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { expect, test } from 'vitest';
 import { processesOf } from './processes-of.ts';
 
-test('servers do not outlive the process that started them, even when that is killed', async () => {
+test('private servers end when the process that started them is killed', async () => {
   const dir = makeThrowAwayFolder('hqrelay-servers-');
   const program = fileURLToPath(new URL('starts-and-waits.ts', import.meta.url));
   const child = spawn(process.execPath, ['--conditions=@hqrelay/source', '--import', 'tsx', program, dir], {

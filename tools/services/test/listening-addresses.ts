@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** The addresses that these processes take connections on, as the kernel writes them: hexadecimal, in its byte order. */
+/** The addresses on which these processes listen, as the kernel writes them: hexadecimal, in its byte order. */
 export function listeningAddresses(pids: readonly string[]): string[] {
   const sockets = new Set(pids.flatMap(socketsOf));
   return ['tcp', 'tcp6'].flatMap((family) =>

@@ -47,7 +47,7 @@ describe('private servers', () => {
     expect(await inPostgres(servers.postgres.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
-  test('no backend of a killed Postgres survives, which would keep the server from starting again', async () => {
+  test('a Postgres that is killed while a backend is stopped starts again', async () => {
     const client = new pg.Client({ connectionString: servers.postgres.url });
     client.on('error', () => {});
     await client.connect();
@@ -70,14 +70,14 @@ describe('private servers', () => {
   });
 
   test('RabbitMQ keeps confirmed messages and its URL when it is killed and started again', async () => {
-    await publishConfirmed(servers.rabbitmq.url, 'kept', 'of before');
-    await waitFor('the broker to write to disk where the log of the queue is', () => knowsQueue(dir, 'kept'));
+    await publishConfirmed(servers.rabbitmq.url, 'kept', 'before the kill');
+    await waitFor('the broker to register the log of the queue on disk', () => hasRegistered(dir, 'kept'));
     await servers.rabbitmq.kill();
     await servers.rabbitmq.start();
-    expect(await takeOne(servers.rabbitmq.url, 'kept')).toBe('of before');
+    expect(await takeOne(servers.rabbitmq.url, 'kept')).toBe('before the kill');
   });
 
-  test('a server that is frozen answers nothing until it is thawed', async () => {
+  test('a frozen server answers a command only after it is thawed', async () => {
     servers.redis.freeze();
     const answer = askRedis(servers.redis.url, 'PING');
     const first = await Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 300, 'silence'))]);
@@ -86,7 +86,7 @@ describe('private servers', () => {
     expect(await answer).toContain('PONG');
   });
 
-  test('a frozen Postgres answers nothing on existing connections either', async () => {
+  test('a frozen Postgres answers a query on an existing connection only after it is thawed', async () => {
     const client = new pg.Client({ connectionString: servers.postgres.url });
     await client.connect();
     servers.postgres.freeze();
@@ -118,7 +118,7 @@ describe('private servers', () => {
     expect(await askRedis(`redis://127.0.0.1:${servers.redis.port}`, 'PING')).toContain('NOAUTH');
   });
 
-  test('a second broker runs beside the first and ends without a trace, and without harm to the first', async () => {
+  test('a second broker runs beside the first, and when it stops it leaves no process and the first one still works', async () => {
     const second = newFolder();
     const [amqp, distribution, epmd, management] = (await freePorts(4)) as [number, number, number, number];
     const broker = await startPrivateRabbitmq({
@@ -131,7 +131,7 @@ describe('private servers', () => {
 
     await broker.stop();
 
-    await waitFor('its helpers to end', () => processesOf(second).length === 0);
+    await waitFor('its processes to end', () => processesOf(second).length === 0);
     for (const port of [amqp, distribution, epmd]) expect(await isFree(port)).toBe(true);
     await publishConfirmed(servers.rabbitmq.url, 'kept', 'still there');
     expect(await takeOne(servers.rabbitmq.url, 'kept')).toBe('still there');
@@ -165,13 +165,13 @@ describe('a private server', () => {
     await waitFor('all to end', () => processesOf(dir).length === 0);
   });
 
-  test('a private server whose port is taken moves to another, reports it, and keeps its data', async () => {
+  test('a private server whose port is taken moves to another port, reports it, and keeps its data', async () => {
     const options = { dir: newFolder(), durable: true, say: () => {} };
     const before = await startPrivateServers(['redis'], options);
     await askRedis(before.redis.url, 'SET kept 42');
     await before.redis.stop();
-    const stranger = createServer((socket) => socket.destroy()).listen(before.redis.port, '127.0.0.1');
-    undo.push(() => new Promise((resolve) => stranger.close(resolve)));
+    const other = createServer((socket) => socket.destroy()).listen(before.redis.port, '127.0.0.1');
+    undo.push(() => new Promise((resolve) => other.close(resolve)));
 
     const lines: string[] = [];
     const after = await startPrivateServers(['redis'], { ...options, say: (line) => lines.push(line) });
@@ -182,7 +182,7 @@ describe('a private server', () => {
     expect(await askRedis(after.redis.url, 'GET kept')).toContain('42');
   });
 
-  test('a private Postgres asks for a password also where its data is from a version that asked for none', async () => {
+  test('a private Postgres whose data is from a version without a password asks for one', async () => {
     const folder = newFolder();
     const options = { dir: folder, durable: false, say: () => {} };
     const before = await startPrivateServers(['postgres'], options);
@@ -218,10 +218,10 @@ async function inPostgres(url: string, sql: string): Promise<unknown[]> {
 }
 
 /**
- * RabbitMQ 3.10 writes about a second late which log on disk belongs to a new queue. Killed before, it starts with the
- * queue and without its log: such a queue never has a leader again, whatever was confirmed to it.
+ * RabbitMQ 3.10 writes to disk about a second late which log belongs to a new queue. A broker that is killed before that starts
+ * with the queue and without its log, and the queue never gets a leader, although its messages were confirmed.
  */
-function knowsQueue(dir: string, queue: string): boolean {
+function hasRegistered(dir: string, queue: string): boolean {
   const names = 'rabbitmq/mnesia/hqrelay@localhost/quorum/hqrelay@localhost/names.dets';
   return readFileSync(join(dir, names), 'latin1').includes(`%2F_${queue}`);
 }

@@ -1,4 +1,4 @@
-// A program to be killed: private servers in the folder given, then nothing.
+// A program for a test to kill: it starts private servers in the given folder and waits.
 import { startPrivateServices } from '../src/private-services.ts';
 
 await startPrivateServices({ dir: process.argv[2] as string, durable: false, say: () => {} });

@@ -15,7 +15,7 @@ export function findCompose(): readonly string[] | undefined {
 /** The stores, with their ports open on this machine. */
 const files = ['-f', 'docker-compose.yml', '-f', 'docker-compose.ports.yml'];
 
-/** Starts services of `docker-compose.yml` and waits until they are healthy. Returns how to stop them. Throws when one does not, after stopping all. */
+/** Starts services of `docker-compose.yml` and waits until they are healthy. Returns a function that stops them. When one does not get healthy, stops all and throws. */
 export async function startWithCompose(
   compose: readonly string[],
   services: readonly ServiceName[],

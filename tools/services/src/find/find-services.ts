@@ -20,7 +20,7 @@ export type FindServicesOptions = {
   dir: string;
   env: Readonly<Record<string, string | undefined>>;
   say: Say;
-  /** Looks on the default ports unless told otherwise. */
+  /** Replaces the look at the default ports, for tests. */
   findLocal?: Readonly<Record<ServiceName, () => Promise<LocalServer>>>;
 };
 
@@ -29,8 +29,8 @@ const urlVariables = { postgres: 'DATABASE_URL', redis: 'REDIS_URL', rabbitmq: '
 const appUser = 'hqrelay';
 
 /**
- * For each service, in this order: the URL in the environment, a local server on its default port, a Docker engine, the
- * machine's own packages. Says which it chose and why; throws a sentence with the command to run when none is possible.
+ * Takes each service from the first of these: the URL in the environment, a local server on its default port, a Docker engine,
+ * the machine's packages. Reports the choice and its reason. Throws an error with the command to run when none is possible.
  */
 export async function findServices(options: FindServicesOptions): Promise<FoundServices> {
   const { dir, env, say } = options;
@@ -54,7 +54,7 @@ export async function findServices(options: FindServicesOptions): Promise<FoundS
   }
 }
 
-/** An empty variable is a mistake in the environment; it does not ask for the next possibility. */
+/** An empty variable is a mistake in the environment, not a request for another server. */
 function refuseEmpty(env: FindServicesOptions['env']): void {
   const empty = [...Object.values(urlVariables), 'MIGRATION_DATABASE_URL'].filter(
     (name) => env[name]?.trim() === '',
@@ -169,7 +169,7 @@ async function startPrivate(
   return () => stopServers(servers);
 }
 
-/** A URL of the environment is taken as it is. In any other Postgres this is the owner, and the apps get a role of their own. */
+/** A URL of the environment is used unchanged. In any other Postgres the found login owns the schema, and the apps get a role. */
 async function urlsOf(
   urls: ReadonlyMap<ServiceName, string>,
   env: FindServicesOptions['env'],
@@ -215,7 +215,7 @@ async function ensureDatabase(serverUrl: string, appPassword: string, say: Say):
 
 type Passwords = { owner: string; app: string; redis: string; rabbitmq: string };
 
-/** Those in the file, and new ones that it lacks. */
+/** The passwords in the file, and new ones for those that it lacks. */
 function keptPasswords(file: string): Passwords {
   const make = () => randomBytes(18).toString('hex');
   const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Passwords>) : {};

@@ -23,7 +23,7 @@ export const findLocalServer = {
         );
         if (rows[0]?.able) return { kind: 'usable', url };
       } catch {
-        // The next login.
+        // Try the next login.
       } finally {
         await client.end().catch(() => {});
       }

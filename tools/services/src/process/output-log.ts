@@ -12,7 +12,7 @@ export type OutputTo = {
 const firstLinesMax = 15;
 const lastLinesMax = 10;
 
-/** A server's output: the server writes its file itself, or this process reads line by line where a function wants the lines. */
+/** A server's output. The server writes its log file directly, unless `onLine` is set: then this process reads the lines. */
 export class OutputLog {
   /** The entry of `stdio` for stdout and stderr. */
   readonly target: number | 'pipe';
@@ -48,7 +48,7 @@ export class OutputLog {
     return this.#lines().slice(-lastLinesMax);
   }
 
-  /** The first lines and the last: a broker tells the cause first, and then its consequences at length. */
+  /** The first lines and the last: a broker logs the cause first, and then many consequences. */
   excerpt(): string {
     const lines = this.#lines();
     const shown =

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The processes it started, if they still run, that are not in its process group. None where the kernel does not tell. */
+/** The living children of a process that are not in its process group. Empty where the system has no /proc. */
 export function childrenInOtherGroups(pid: number): number[] {
   return childrenOf(pid).filter((child) => {
     const stat = statOf(child);
@@ -8,13 +8,13 @@ export function childrenInOtherGroups(pid: number): number[] {
   });
 }
 
-/** Whether the process runs or stands still; not one that has ended and is only not yet collected. */
+/** Whether the process runs or is stopped. A zombie has ended. */
 export function isAlive(pid: number): boolean {
   const state = statOf(pid)?.state;
   return state !== undefined && state !== 'Z' && state !== 'X';
 }
 
-/** Whether every thread of the process stands still. True also where the kernel does not tell. */
+/** Whether every thread of the process is stopped. True where the system has no /proc. */
 export function isStopped(pid: number): boolean {
   return threadsOf(pid).every((thread) => (statOf(`${pid}/task/${thread}`)?.state ?? 'T') === 'T');
 }
@@ -41,7 +41,7 @@ function threadsOf(pid: number): string[] {
 function statOf(path: number | string): { state: string; group: number } | undefined {
   try {
     const stat = readFileSync(`/proc/${path}/stat`, 'latin1');
-    // The name before may hold anything, spaces and brackets too.
+    // The name before it may contain any character, also spaces and brackets.
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return { state: state ?? '', group: Number(group) };
   } catch {

@@ -12,13 +12,13 @@ export type ServerCommand = OutputTo & {
   /** The whole environment; inherited when absent. */
   env?: Readonly<Record<string, string | undefined>>;
   cwd?: string;
-  /** Asks it to end in good order. */
+  /** The signal that asks the server to shut down. */
   stopSignal: NodeJS.Signals;
   /** Sent by the kernel when this process dies; the stop signal when absent. */
   parentDeathSignal?: NodeJS.Signals;
   /** After how long a stop becomes a kill, ms; 20 s when absent. */
   stopWithinMs?: number;
-  /** Where the server writes its own process id, when a script started it that is slow to pass a signal on. */
+  /** The file in which the server writes its process id, where a script starts it that is slow to pass a signal on. */
   pidFile?: string;
   /** Run as this user of the system instead of root. */
   user?: string | undefined;
@@ -28,14 +28,14 @@ const stopWithinMs = 20_000;
 
 const running = new Set<ServerProcess>();
 
-/** Sends SIGKILL to every server that this process started, without waiting: for the moment before this process exits. */
+/** Sends SIGKILL to every server that this process started, without waiting. Call it just before this process exits. */
 export function killEveryServer(): void {
   for (const server of running) server.signalGroup('SIGKILL');
 }
 
 /**
- * A child process in a process group of its own, so that Ctrl-C at the terminal reaches this process alone, which ends the
- * child with all that it started. Where the system has setpriv, the kernel signals the child when this process dies.
+ * A child process in a process group of its own, so that Ctrl-C at the terminal reaches this process alone, which then ends the
+ * child and its children. Where the system has setpriv, the kernel signals the child when this process dies.
  */
 export class ServerProcess {
   readonly #command: ServerCommand;
@@ -100,7 +100,7 @@ export class ServerProcess {
     }
   }
 
-  /** Ends the server in good order, or by SIGKILL when that takes too long. Returns the exit code; null after a signal. */
+  /** Sends the stop signal, and SIGKILL when the server takes too long. Returns the exit code; null after a signal. */
   async stop(): Promise<number | null> {
     if (this.isRunning) process.kill(this.#serverPid(), this.#command.stopSignal);
     const timer = setTimeout(() => this.signalGroup('SIGKILL'), this.#command.stopWithinMs ?? stopWithinMs);
@@ -109,11 +109,11 @@ export class ServerProcess {
     return code;
   }
 
-  /** Ends the server as a crash does: nothing is flushed. Resolves when all its processes have ended. */
+  /** Ends the server by SIGKILL, like a crash. Resolves when all its processes have ended. */
   async kill(): Promise<void> {
     const others = this.signalGroup('SIGKILL');
     await this.#exited;
-    // They share the server's memory, and it does not start again while one of them lives.
+    // They share the server's memory, and the server does not start again while one of them lives.
     const giveUpAt = performance.now() + stopWithinMs;
     while (others.some(isAlive) && performance.now() < giveUpAt) await wait(10);
   }
@@ -132,12 +132,12 @@ export class ServerProcess {
     return others;
   }
 
-  /** Stops the server's threads by SIGSTOP. Returns when all of them stand still, which takes a moment on a busy machine. */
+  /** Sends SIGSTOP to the server. Returns when all its threads are stopped, which takes a moment on a busy machine. */
   freeze(): void {
     const all = [this.#serverPid(), ...this.signalGroup('SIGSTOP')];
     const giveUpAt = performance.now() + 1_000;
     while (!all.every(isStopped) && performance.now() < giveUpAt) {
-      // Busy: a caller that continued now could still get an answer.
+      // Busy waiting, so that a caller gets no answer after this call.
     }
   }
 

@@ -4,8 +4,8 @@ import { serversFolder } from '../programs.ts';
 const setpriv = '/usr/bin/setpriv';
 
 /**
- * What to put before a command: the kernel then signals the process when this one dies, and it runs as `user` instead of
- * root. Empty where the system has no setpriv and no other user is asked for.
+ * The prefix of a command that makes the kernel signal the process when this one dies, and runs it as `user` instead of root.
+ * Empty where the system has no setpriv and `user` is absent.
  */
 export function setprivPrefix(signal: NodeJS.Signals, user: string | undefined): string[] {
   if (user === undefined && !existsSync(setpriv)) return [];

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { dataFolderFor, removeDataFolder, runsAsRoot } from './data-folder.ts';
 
-const unprivileged = 65_534;
+/** A user of every Debian that is not root. */
+const user = { name: 'daemon', uid: 1 };
 let parent: string;
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), 'hqrelay-parent-'));
@@ -14,9 +15,9 @@ afterEach(() => rmSync(parent, { recursive: true }));
 test.runIf(runsAsRoot())('a server whose user can enter the path has its data there', () => {
   chmodSync(parent, 0o711);
   const path = join(parent, 'data');
-  dataFolderFor(path, 'nobody');
+  dataFolderFor(path, user.name);
   expect(lstatSync(path).isDirectory()).toBe(true);
-  expect(statSync(path).uid).toBe(unprivileged);
+  expect(statSync(path).uid).toBe(user.uid);
 });
 
 test.runIf(runsAsRoot())(
@@ -24,11 +25,11 @@ test.runIf(runsAsRoot())(
   () => {
     chmodSync(parent, 0o700);
     const path = join(parent, 'data');
-    dataFolderFor(path, 'nobody');
+    dataFolderFor(path, user.name);
     const elsewhere = realpathSync(path);
     expect(elsewhere.startsWith(parent)).toBe(false);
-    expect(statSync(elsewhere).uid).toBe(unprivileged);
-    dataFolderFor(path, 'nobody');
+    expect(statSync(elsewhere).uid).toBe(user.uid);
+    dataFolderFor(path, user.name);
     expect(realpathSync(path)).toBe(elsewhere);
 
     removeDataFolder(path);

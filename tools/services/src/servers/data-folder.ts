@@ -27,8 +27,8 @@ function findUser(name: string): User | undefined {
 }
 
 /**
- * A folder that `userName` owns. Where that user cannot enter the path (a home folder of root, say), the data
- * is elsewhere and `path` is a link to it.
+ * Makes a folder that `userName` owns. Where that user cannot enter the path, such as below root's home folder, `path` becomes
+ * a link to a folder elsewhere.
  */
 export function dataFolderFor(path: string, userName: string): void {
   const user = findUser(userName);

@@ -20,7 +20,7 @@ export type Say = (line: string) => void;
 const policyFile = '/usr/sbin/policy-rc.d';
 const policyKept = `${policyFile}.hqrelay-kept`;
 const ourPolicy =
-  '#!/bin/sh\n# HQRelay installs packages right now: none of them is to start a service.\nexit 101\n';
+  '#!/bin/sh\n# HQRelay installs packages right now: none of them may start a service.\nexit 101\n';
 const installScript = `
 trap '' HUP INT TERM
 apt() { apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"; }
@@ -28,11 +28,11 @@ apt update && apt install -y --no-install-recommends "$@"
 code=$?
 if [ -e ${policyKept} ]; then mv ${policyKept} ${policyFile}; else rm -f ${policyFile}; fi
 exit $code`;
-const tellingLine = /^(Fetched|Unpacking|Setting up|E:|Waiting)/;
-/** After a longer silence apt-get looks as if it hung. */
-const silentAtMostMs = 10_000;
+const progressLine = /^(Fetched|Unpacking|Setting up|E:|Waiting)/;
+/** After a longer silence the installation would look stuck. */
+const silenceMsMax = 10_000;
 
-/** Why packages cannot be installed here, as a sentence with the command to run; undefined when they can. */
+/** The reason why packages cannot be installed here, with the command to run; undefined when they can. */
 export function whyNotInstallable(packages: readonly string[]): string | undefined {
   const command = `apt-get install ${packages.join(' ')}`;
   if (!existsSync('/usr/bin/apt-get')) {
@@ -43,10 +43,10 @@ export function whyNotInstallable(packages: readonly string[]): string | undefin
 }
 
 /**
- * Installs packages with apt-get and reports its progress. None of their services is started. Throws.
+ * Installs packages with apt-get and reports its progress. None of their services is started. Throws when it fails.
  *
- * apt-get outlives this process: interrupted, it would leave packages half configured, and a policy that is removed too
- * early would let their services start. So Ctrl-C does not reach it, it needs no pipe, and it removes the policy itself.
+ * apt-get outlives this process: an interrupted one would leave packages half configured, and removing the policy too early
+ * would let their services start. So Ctrl-C does not reach it, it needs no pipe, and its script removes the policy.
  */
 export async function installPackages(packages: readonly string[], say: Say): Promise<void> {
   const whyNot = whyNotInstallable(packages);
@@ -75,8 +75,8 @@ export async function installPackages(packages: readonly string[], say: Say): Pr
 }
 
 /**
- * The policy that package scripts ask before they start a service. An existing policy is restored afterwards, except for
- * ours, which a machine that crashed may have left.
+ * Writes the policy that package scripts ask before they start a service. The install script restores an existing policy, except
+ * for one of this function, which a crash may have left.
  */
 function forbidServiceStarts(): void {
   if (existsSync(policyFile) && readFileSync(policyFile, 'utf8') !== ourPolicy) {
@@ -92,7 +92,7 @@ function unnamedFile(): number {
   return file;
 }
 
-/** Says the telling lines of a file that grows, until `ended`. Returns its last lines. */
+/** Reports the progress in a file that grows, until `ended`. Returns its last lines. */
 async function follow(file: number, ended: Promise<unknown>, say: Say): Promise<string[]> {
   const chunk = Buffer.alloc(65_536);
   let position = 0;
@@ -112,9 +112,9 @@ async function follow(file: number, ended: Promise<unknown>, say: Say): Promise<
       const fresh = (rest + chunk.toString('utf8', 0, count)).split('\n');
       rest = fresh.pop() ?? '';
       lines = [...lines, ...fresh].slice(-10);
-      for (const line of fresh) if (tellingLine.test(line)) tell(line);
+      for (const line of fresh) if (progressLine.test(line)) tell(line);
     }
     if (over) return lines;
-    if (Date.now() - saidAt >= silentAtMostMs) tell(lines.at(-1) ?? 'waiting for apt-get');
+    if (Date.now() - saidAt >= silenceMsMax) tell(lines.at(-1) ?? 'waiting for apt-get');
   }
 }

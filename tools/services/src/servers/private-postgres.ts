@@ -12,7 +12,7 @@ import { setprivPrefix } from '../process/setpriv.ts';
 export type PrivatePostgresOptions = {
   dir: string;
   port: number;
-  /** False lets commits be lost in a crash of the machine: for tests, where that is not what is tested. */
+  /** False: a crash of the machine may lose commits. For tests that do not crash it. */
   durable: boolean;
   /** Further settings, as `name=value`. */
   settings?: readonly string[];
@@ -28,7 +28,7 @@ export async function startPrivatePostgres(options: PrivatePostgresOptions): Pro
   const asUser = runsAsRoot() ? 'postgres' : undefined;
   if (asUser) dataFolderFor(options.dir, asUser);
   else mkdirSync(options.dir, { recursive: true });
-  // Not by way of a link in a folder that the server's user may not enter.
+  // Without links in folders that the server's user may not enter.
   const dir = realpathSync(options.dir);
   const data = join(dir, 'data');
   const password = initialize({ ...options, dir }, data, (program, args, input = '') => {
@@ -43,7 +43,7 @@ export async function startPrivatePostgres(options: PrivatePostgresOptions): Pro
       command: join(binaries, 'postgres'),
       args: ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
       logFile: join(dir, 'postgres.log'),
-      // Fast shutdown: connections are ended, everything is written.
+      // Fast shutdown: the server ends its connections and writes everything to disk.
       stopSignal: 'SIGINT',
       user: asUser,
       cwd: '/',
@@ -85,7 +85,7 @@ function settingsOf({ dir, port, durable, settings = [] }: PrivatePostgresOption
   ];
 }
 
-/** The password in the file, or a new one that `set` gave to the server: also where the data is older than the file. */
+/** The password in the file, or a new one after `set` has given it to the server, also where the data is older than the file. */
 function keptPassword(file: string, set: (password: string) => void): string {
   if (existsSync(file)) return readFileSync(file, 'utf8');
   const password = randomBytes(16).toString('hex');

@@ -12,7 +12,7 @@ import { ServerProcess, type ServerCommand } from '../process/server-process.ts'
 export type PrivateRabbitmqOptions = {
   dir: string;
   ports: RabbitmqPorts;
-  /** Its HTTP API, which makes virtual hosts quickly and a stop five seconds slower. On unless told otherwise. */
+  /** Its HTTP API, which makes virtual hosts quickly, and a stop five seconds slower. On when absent. */
   management?: boolean;
   /** Further lines of rabbitmq.conf. */
   settings?: readonly string[];
@@ -30,8 +30,8 @@ const user = 'hqrelay';
 const nodeName = 'hqrelay@localhost';
 
 /**
- * RabbitMQ on 127.0.0.1, with a port mapper (epmd) of its own that ends with it, so that brokers run side by side and
- * none stays behind. Started by its own script, because Debian's wrapper insists on the system's folders.
+ * RabbitMQ on 127.0.0.1, with a port mapper (epmd) of its own that ends with it, so that brokers run side by side and leave no
+ * process. Started by RabbitMQ's own script, because Debian's wrapper uses the system's folders.
  */
 export async function startPrivateRabbitmq(options: PrivateRabbitmqOptions): Promise<RunningRabbitmq> {
   const { dir, ports } = options;
@@ -136,7 +136,7 @@ async function startBroker(
   return broker;
 }
 
-/** Erlang's epmd. A broker that finds none starts one that outlives it. */
+/** Erlang's epmd. Without it a broker starts one that outlives the broker. */
 class PortMapper {
   readonly #command: ServerCommand;
   readonly #port: number;
@@ -154,7 +154,7 @@ class PortMapper {
     };
   }
 
-  /** Resolves when it answers, at once where it runs. */
+  /** Resolves when it answers, at once where it runs already. */
   async start(): Promise<void> {
     if (this.#process?.isRunning) return;
     this.#process = new ServerProcess(this.#command);
@@ -178,7 +178,7 @@ export function findRabbitmqServer(): string | undefined {
   return findProgram('rabbitmq-server', () => (existsSync(installed) ? installed : undefined));
 }
 
-/** A broker that is still booting takes connections and does not answer; one that is up answers a wrong header. */
+/** Sends a wrong header: a broker that is up answers it, a broker that still boots accepts the connection and does not. */
 function greetsAmqp(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ host: '127.0.0.1', port, timeout: 1_000 });

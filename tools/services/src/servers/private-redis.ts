@@ -7,7 +7,7 @@ import { ServerProcess } from '../process/server-process.ts';
 
 export type PrivateRedisOptions = { dir: string; port: number; durable: boolean; password?: string };
 
-/** Redis on 127.0.0.1. Durable keeps every write of the last second and before. */
+/** Redis on 127.0.0.1. When durable, a crash of the machine may lose the writes of the last second. */
 export async function startPrivateRedis(options: PrivateRedisOptions): Promise<RunningServer> {
   const { dir, port, password } = options;
   const command = findRedisServer();
@@ -38,7 +38,7 @@ function settingsOf({ dir, port, durable, password }: PrivateRedisOptions): stri
     `dir "${dir}"`,
     'save ""',
     `appendonly ${durable ? 'yes' : 'no'}`,
-    // A forgotten id would let a duplicate through: better to refuse a write, which the relay survives.
+    // An evicted id would let a duplicate through. The relay handles a refused write.
     'maxmemory-policy noeviction',
     ...(password === undefined ? [] : [`requirepass ${password}`]),
     '',
@@ -51,7 +51,7 @@ export function findRedisServer(): string | undefined {
   );
 }
 
-/** A Redis that is up answers a ping without the password too: with an error that asks for it. */
+/** Without the password a Redis that is up answers a ping with an error that asks for it. */
 function answersPing(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ host: '127.0.0.1', port, timeout: 1_000 });
