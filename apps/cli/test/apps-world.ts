@@ -8,7 +8,7 @@ export type WorkerWorld = Awaited<ReturnType<typeof startWorkerWorld>>;
 export type AppsWorld = Awaited<ReturnType<typeof startAppsWorld>>;
 
 /** The output of `webhook show --json`. */
-export type Story = {
+export type ShownWebhook = {
   webhook: { endpointIds: string[] };
   deliveries: { state: string; heldReason: string | null }[];
 };
@@ -51,13 +51,16 @@ export async function startAppsWorld() {
       const projectId = await world.createProject();
       return { projectId, ...(await world.addEndpoint(projectId, world.endpoint.url)) };
     },
-    /** Waits until `webhook show` finds the webhook and `isIt` accepts the story. */
-    waitForStory: (id: string, isIt: (story: Story) => boolean = () => true): Promise<Story> =>
-      waitFor('the story of the webhook', async () => {
+    /** Waits until `webhook show` finds the webhook and `isIt` accepts it. */
+    waitForWebhook: (
+      id: string,
+      isIt: (shown: ShownWebhook) => boolean = () => true,
+    ): Promise<ShownWebhook> =>
+      waitFor('webhook show to print the webhook', async () => {
         const outcome = await world.run('webhook', 'show', id, '--json');
         if (outcome.exitCode !== 0) return undefined;
-        const story = jsonOf(outcome) as Story;
-        return isIt(story) && story;
+        const shown = jsonOf(outcome) as ShownWebhook;
+        return isIt(shown) && shown;
       }),
     async close() {
       await receiver.end();
@@ -68,5 +71,5 @@ export async function startAppsWorld() {
 
 export const isInState =
   (state: string) =>
-  ({ deliveries }: Story): boolean =>
+  ({ deliveries }: ShownWebhook): boolean =>
     deliveries[0]?.state === state;

@@ -22,7 +22,7 @@ describe('an archived endpoint', () => {
   it('an archived endpoint is disabled and hidden, is owed no new webhook and keeps its held deliveries', async () => {
     await world.runJson('endpoint', 'pause', endpointId);
     const held = await world.send(projectId);
-    await world.waitForStory(held, isInState('held'));
+    await world.waitForWebhook(held, isInState('held'));
     await world.runJson('endpoint', 'archive', endpointId);
 
     expect(await idsOf('endpoint', 'list', '--project', projectId)).toEqual([]);
@@ -30,7 +30,7 @@ describe('an archived endpoint', () => {
       { id: endpointId, enabled: false, archivedAt: expect.stringMatching(/Z$/) },
     ]);
     const after = await world.send(projectId);
-    expect((await world.waitForStory(after)).webhook.endpointIds).toEqual([]);
+    expect((await world.waitForWebhook(after)).webhook.endpointIds).toEqual([]);
     expect(await world.runJson('webhook', 'show', held)).toMatchObject({ deliveries: [{ state: 'held' }] });
   });
 
@@ -54,7 +54,7 @@ describe('an archived project', () => {
   it('an archived project is answered 401 like an unknown one, and its held deliveries stay held', async () => {
     await world.runJson('endpoint', 'pause', endpointId);
     const held = await world.send(projectId);
-    await world.waitForStory(held, isInState('held'));
+    await world.waitForWebhook(held, isInState('held'));
     await world.runJson('project', 'archive', projectId);
     const refused = await world.trySend(projectId);
     expect(jsonOf(refused, 1)).toMatchObject({ statusCode: 401 });

@@ -38,7 +38,7 @@ export async function createCliWorld() {
       const argv = ['endpoint', 'add', '--project', projectId, '--url', url, '--json', ...options];
       return jsonOf(await runWith({}, argv)) as { endpointId: string; signingSecret: string };
     },
-    /** The projects whose changes are announced from now on. */
+    /** A set that receives the projects whose changes are announced from now on. */
     async announcements(): Promise<ReadonlySet<string | null>> {
       const redis = connectRedis(world.redisUrl, 'test');
       closing.push(() => redis.disconnect());

@@ -23,7 +23,7 @@ function environmentOfEachProgram(): Promise<Environment> {
   return Promise.resolve(env);
 }
 
-/** A database with the grants of version 0.1.0 and its one user, migrated with DATABASE_URL alone. */
+/** A database with the grants of the former role `hqrelay_app` and its one user, migrated with DATABASE_URL alone. */
 async function environmentOfUpgrade(): Promise<Environment> {
   const user = { name: `user_${freshId().slice(-12)}`, password: 'secret' };
   const owner = new pg.Client({ connectionString: world.ownerDatabaseUrl });
@@ -46,9 +46,9 @@ async function environmentOfUpgrade(): Promise<Environment> {
 
 describe.each([
   ['a Postgres user for each program', environmentOfEachProgram],
-  ['the one user of version 0.1.0, after migrating', environmentOfUpgrade],
-])('with %s', (_users, environment) => {
-  it('a webhook is received, delivered and replayed from the command line without a denied permission', async () => {
+  ['the one user of an older version, after migrating', environmentOfUpgrade],
+])('with %s', (users, environment) => {
+  it(`with ${users}, a webhook is received, delivered and replayed without a denied permission`, async () => {
     const env = await environment();
     const [receiver, worker] = await Promise.all([
       startApp('receiver', { env }),

@@ -32,8 +32,8 @@ export async function receive(
     ...log,
   };
   const headers = [['Content-Type', 'application/json']] as const;
-  const kept = payload && { payload: Buffer.from('{"a":1}'), headers, query: '', ...payload };
-  await appendAudit(world.sql, [{ kind: 'webhook', log: row, payload: kept }]);
+  const stored = payload && { payload: Buffer.from('{"a":1}'), headers, query: '', ...payload };
+  await appendAudit(world.sql, [{ kind: 'webhook', log: row, payload: stored }]);
   return id;
 }
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const send = () => world.send(projectId);
-const waitForState = (id: string, state: string) => world.waitForStory(id, isInState(state));
+const waitForState = (id: string, state: string) => world.waitForWebhook(id, isInState(state));
 
 beforeEach(async () => {
   ({ projectId, endpointId } = await world.createProjectWithEndpoint());
@@ -39,7 +39,7 @@ it('an endpoint that a 410 disabled is owed later webhooks, and receives them wh
   ]);
   const after = await send();
   expect((await waitForState(after, 'held')).deliveries).toMatchObject([{ heldReason: 'disabled' }]);
-  expect((await world.waitForStory(after)).webhook.endpointIds).toEqual([endpointId]);
+  expect((await world.waitForWebhook(after)).webhook.endpointIds).toEqual([endpointId]);
 
   world.endpoint.answerWith({ statusCode: 200 });
   await world.runJson('endpoint', 'enable', endpointId);
@@ -53,10 +53,10 @@ it('an endpoint that a person disables after a 410 is owed no new webhook and ke
   await waitForState(before, 'held');
   await world.runJson('endpoint', 'disable', endpointId);
   const after = await send();
-  const story = await world.waitForStory(after);
-  expect(story).toMatchObject({ webhook: { endpointIds: [] }, deliveries: [] });
+  const shown = await world.waitForWebhook(after);
+  expect(shown).toMatchObject({ webhook: { endpointIds: [] }, deliveries: [] });
   for (const id of [answered410, before])
-    expect((await world.waitForStory(id)).deliveries).toMatchObject([{ state: 'held' }]);
+    expect((await world.waitForWebhook(id)).deliveries).toMatchObject([{ state: 'held' }]);
 
   world.endpoint.answerWith({ statusCode: 200 });
   await world.runJson('endpoint', 'enable', endpointId);

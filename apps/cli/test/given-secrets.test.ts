@@ -32,7 +32,7 @@ const secretOf = (outcome: Awaited<ReturnType<typeof runCli>>) =>
 describe('a secret', () => {
   it.each([
     ['without a line break', secret],
-    ['with a line break at the end, which is not part of it', `${secret}\n`],
+    ['with a line break at the end', `${secret}\n`],
     ['with a Windows line break at the end', `${secret}\r\n`],
   ])('a secret is read from a --secret-file %s', async (_, content) => {
     expect(secretOf(await world.run(...create, '--secret-file', await file(content)))).toBe(secret);
@@ -148,7 +148,7 @@ describe('a fixed header', () => {
     expect(outcome.stderr).not.toContain('hush-hush');
   });
 
-  it('stdin is not read twice for fixed headers', async () => {
+  it('fixed headers from stdin by two options are refused', async () => {
     const projectId = await world.createProject();
     const argv = ['endpoint', 'add', '--project', projectId, '--url', 'https://a.example/'];
     const outcome = await world.runWith(

@@ -85,7 +85,7 @@ describe('project create', () => {
     });
   });
 
-  it('project create without --json prints for people', async () => {
+  it('project create without --json prints labelled lines with the id and the secret', async () => {
     const outcome = await world.run(
       'project',
       'create',

@@ -29,12 +29,13 @@ async function publish(projectId: string, id: string, endpointIds: string[]): Pr
   await connection.stop();
 }
 
-type Story = {
+type ShownWebhook = {
   deliveries: { state: string }[];
   replays: { state: string; attempts: number; deliveryId: string }[];
   attempts: { lane: string; attemptNum: number; deliveryId: string }[];
 };
-const storyOf = async (id: string) => jsonOf(await world.run('webhook', 'show', id, '--json')) as Story;
+const showWebhook = async (id: string) =>
+  jsonOf(await world.run('webhook', 'show', id, '--json')) as ShownWebhook;
 
 it('a dead letter is listed, delivered by dlq replay under its webhook id, and sent again by replay', async () => {
   const { endpoint } = world;
@@ -73,15 +74,15 @@ it('a dead letter is listed, delivered by dlq replay under its webhook id, and s
     'content-type': 'application/json',
     authorization: `Bearer ${secret}`,
   });
-  const story = await waitFor('it to be recorded', async () => {
-    const told = await storyOf(id);
-    return told.replays[0]?.state === 'delivered' && told;
+  const shown = await waitFor('it to be recorded', async () => {
+    const found = await showWebhook(id);
+    return found.replays[0]?.state === 'delivered' && found;
   });
-  expect(story).toMatchObject({ deliveries: [{ state: 'dead_lettered' }], replays: [{ attempts: 1 }] });
-  expect(story.attempts.at(-1)).toMatchObject({
+  expect(shown).toMatchObject({ deliveries: [{ state: 'dead_lettered' }], replays: [{ attempts: 1 }] });
+  expect(shown.attempts.at(-1)).toMatchObject({
     lane: 'replay',
     attemptNum: 1,
-    deliveryId: story.replays[0]!.deliveryId,
+    deliveryId: shown.replays[0]!.deliveryId,
   });
   expect(jsonOf(await world.run('dlq', 'list', '--project', projectId, '--json'))).toEqual([]);
 

@@ -129,7 +129,7 @@ describe('replay of a period', () => {
   };
   const heldIds = async () => (await heldReplays(world)).map(({ envelope }) => envelope.id);
 
-  it('replay of a period sends every webhook that the event filter takes, owed or not, the oldest first', async () => {
+  it('replay of a period sends every webhook that the event filter accepts, owed or not, the oldest first', async () => {
     await world.run('endpoint', 'update', endpointId, '--events', 'payment.*');
     const before = await receive(world, projectId, { ageMs: 3 * 3_600_000, endpointIds: [endpointId] });
     const owed = await receive(world, projectId, { ageMs: 60_000, endpointIds: [endpointId] });

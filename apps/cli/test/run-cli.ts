@@ -3,7 +3,7 @@ import { run } from '../src/program.ts';
 
 export type CliOutcome = { exitCode: number; stdout: string; stderr: string };
 
-/** Runs a command line as the program would, with nothing of this process's environment. */
+/** Runs a command line as the program does, with `env` as the whole environment. */
 export async function runCli(
   env: Readonly<Record<string, string | undefined>>,
   argv: readonly string[],

@@ -101,7 +101,7 @@ describe('a worker that is killed', () => {
       await worker.end('SIGKILL');
       await startAnotherWorker();
     }
-    await waitFor('every delivery to be at an end', async () => {
+    await waitFor('every delivery to be delivered or dead-lettered', async () => {
       const { rows } = await world.sql.query<{ open: number }>(
         `select count(*)::int as open from delivery_status where webhook_log_id = any($1) and state not in ('delivered', 'dead_lettered')`,
         [ids],
@@ -116,7 +116,7 @@ describe('a worker that is killed', () => {
 });
 
 describe('a worker that gets SIGTERM', () => {
-  it('a worker that gets SIGTERM finishes what is in flight, records it, and exits with 0', async () => {
+  it('a worker that gets SIGTERM finishes and records its deliveries in flight, and exits with 0', async () => {
     endpoint.answerWith({ delayMs: 1_500 });
     const ids = await receive(5);
     await endpoint.waitForRequests(5);
@@ -130,7 +130,7 @@ describe('a worker that gets SIGTERM', () => {
     expect(endpoint.requests).toHaveLength(6);
   });
 
-  it('a worker that gets SIGTERM under load leaves the rest to the next, and no webhook arrives twice', async () => {
+  it('a worker that gets SIGTERM under load requeues the rest for another worker, and no webhook arrives twice', async () => {
     endpoint.answerWith({ delayMs: 30 });
     const ids = await receive(200);
     await endpoint.waitForRequests(40);

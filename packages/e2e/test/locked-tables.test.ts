@@ -66,7 +66,7 @@ type Seen = {
   statusCodes: number[];
   accepted: string[];
   sessionsAboveMax: { name: string; count: number }[];
-  /** The distinct states of Postgres that either app reported meanwhile. */
+  /** The distinct states of Postgres that either app reported during the lock. */
   postgresStates: string[];
 };
 

@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const requestsAt = (path: string) => endpoint.requests.filter((request) => request.path === path);
 
-it('a credential is put back for the endpoint that asked for it, and is stored and queued nowhere', async () => {
+it('a credential is sent to the endpoint with credential forwarding alone, and is neither stored nor queued', async () => {
   const project = await seedProject(world);
   const url = (path: string) => endpoint.url.replace('/hook', path);
   await seedEndpoint(world, project.id, { url: url('/with'), forwardCredentials: true });
@@ -64,9 +64,9 @@ it('a credential is put back for the endpoint that asked for it, and is stored a
   const { rows } = await world.sql.query('select headers::text, query from webhook_payloads where id = $1', [
     answer.body.id,
   ]);
-  for (const kept of [queued[0]!.toString('latin1'), rows[0].headers as string]) {
-    expect(kept).not.toContain(project.secret);
-    expect(kept).not.toContain('of-another-customer');
+  for (const stored of [queued[0]!.toString('latin1'), rows[0].headers as string]) {
+    expect(stored).not.toContain(project.secret);
+    expect(stored).not.toContain('of-another-customer');
   }
   expect(rows[0].query).toBe('tenant=7&given=***');
   expect(queued[0]!.toString('latin1')).toContain('Bearer');
@@ -90,7 +90,7 @@ it('a credential is put back for the endpoint that asked for it, and is stored a
   }
 });
 
-it('a delivery uses the authority and the client certificate of its endpoint, and no others', async () => {
+it('a delivery uses the certificate authority and the client certificate of its own endpoint', async () => {
   const certificates = createCertificates();
   const authority = certificates.issue('authority.example');
   const served = certificates.issue('localhost', { issuer: authority });

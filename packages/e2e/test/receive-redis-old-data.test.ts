@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const post = (webhookId: string) => postWebhook(receiver.url, project, { webhookId });
 
-/** How many webhooks Redis knows as accepted. */
+/** The number of webhooks that are accepted in Redis. */
 const acceptedKeys = async () => {
   const keys = await redis.keys('hqrelay:idempotency:*');
   const values = await Promise.all(keys.map((key) => redis.get(key)));
@@ -50,7 +50,7 @@ const redisState = async () => {
 };
 
 it(
-  'a Redis that comes back from its snapshot lets no duplicate of a webhook after the snapshot through',
+  'a duplicate of a webhook that Redis lost, because it started from an older snapshot, is recognised',
   { timeout: 60_000 },
   async () => {
     await waitFor('Redis', async () => (await redisState()) === 'up');
@@ -64,7 +64,7 @@ it(
     await server.kill();
     await waitFor('the loss', async () => (await redisState()) === 'down');
     await server.start();
-    // Redis is in doubt until every receiver has reported the projects that it served without Redis, for 15 s.
+    // For 15 s after a connection every missing id is looked up; the test is about the time after that.
     await new Promise((resolve) => setTimeout(resolve, 16_000));
     await waitFor('Redis', async () => (await redisState()) === 'up');
     expect(await acceptedKeys()).toBe(1);

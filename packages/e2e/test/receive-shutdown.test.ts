@@ -53,7 +53,7 @@ describe('SIGTERM under load', () => {
       return books.rows.length === 1 && books;
     });
     expect(rows).toEqual([{ state: 'delivered', count: accepted.length }]);
-    // A drained worker requeues the messages that it has not begun, and records the attempts that it has made.
+    // A drained worker has recorded its attempts and requeued the messages of the others, so none is posted twice.
     expect(endpoint.requests).toHaveLength(accepted.length);
     expect(await second.end('SIGTERM')).toBe(0);
   });

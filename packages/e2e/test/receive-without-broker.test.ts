@@ -52,7 +52,7 @@ beforeEach(async () => {
 describe('an outage of the broker', () => {
   it.each([
     ['stopped', () => broker.kill(), () => broker.start(), 'once'],
-    // The broker also stores the frames that it got while it was frozen, so the outbox publishes duplicates.
+    // The broker also stores the messages that it received while it was frozen, so the outbox publishes duplicates.
     ['frozen', async () => broker.freeze(), async () => broker.thaw(), 'at least once'],
   ] as const)(
     'webhooks are accepted in time through the outbox while the broker is %s, and delivered later',
@@ -131,12 +131,12 @@ describe('an outage of RabbitMQ and Postgres', () => {
         { timeoutMs: 30_000 },
       );
       const { rows } = await waitFor('the background rows', async () => {
-        const noted = await world.sql.query<{ duplicate_of: string }>(
+        const found = await world.sql.query<{ duplicate_of: string }>(
           `select distinct duplicate_of from webhook_logs
          where project_id = $1 and webhook_id = 'evt_1' and status = 'failed_to_queue'`,
           [project.id],
         );
-        return noted.rows.length > 0 && noted;
+        return found.rows.length > 0 && found;
       });
       expect(rows).toEqual([{ duplicate_of: accepted.body.id }]);
       await expectEachDelivered(2, 'once');
@@ -150,7 +150,7 @@ describe('an outage of RabbitMQ and Postgres', () => {
       const unheardOf = await seedProject(world);
       await Promise.all([broker.kill(), postgres.stop()]);
       await waitFor(
-        'the receiver to notice',
+        'the receiver to report that it is not ready',
         async () => (await fetch(`${receiver.url}/health/ready`)).status === 503,
       );
       const answer = await postWebhook(receiver.url, unheardOf, { webhookId: 'evt_1' });
@@ -197,7 +197,7 @@ async function countOf(status: string): Promise<number> {
 }
 
 /** Every accepted webhook has one row and has arrived. */
-async function expectEachDelivered(count: number, howOften: 'once' | 'at least once'): Promise<void> {
+async function expectEachDelivered(count: number, guarantee: 'once' | 'at least once'): Promise<void> {
   const { rows } = await waitFor(
     'every webhook to be delivered and recorded',
     async () => {
@@ -212,12 +212,12 @@ async function expectEachDelivered(count: number, howOften: 'once' | 'at least o
   expect(await countOf('queued')).toBe(count);
   const requests = requestsOf(project);
   expect(new Set(requests)).toEqual(new Set(rows.map((row) => row.id)));
-  if (howOften === 'at least once') return;
+  if (guarantee === 'at least once') return;
   expect(requests).toHaveLength(count);
   expect(rows.filter((row) => row.attempts !== 1)).toEqual([]);
 }
 
-/** How many webhooks the broker has confirmed to the receiver. */
+/** The number of webhooks that the broker has confirmed to the receiver. */
 async function confirms(): Promise<number> {
   const metrics = await (await fetch(`${receiver.url}/metrics`)).text();
   return Number(/^hqrelay_publish_confirm_seconds_count (\d+)$/m.exec(metrics)?.[1]);

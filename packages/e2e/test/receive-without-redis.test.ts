@@ -114,7 +114,7 @@ describe('while Redis is', () => {
       first.set('duplicates', answers[0] as ProviderAnswer);
     });
 
-    it('a Redis that is back knows what was accepted without it, and the rate limit closes again', async () => {
+    it('after an outage of Redis, webhooks accepted without it are recognised and the rate limit applies', async () => {
       await restart();
       await waitForRedis('up');
       // A command that timed out may have run late, and reserved the id for ten seconds.
@@ -162,7 +162,7 @@ describe('while Redis is', () => {
     }
   });
 
-  it('Postgres recognises every duplicate of a webhook that a Redis that started empty does not know', async () => {
+  it('every duplicate of a webhook is recognised when Redis has started empty', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
     const before = await postWebhook(receiver.url, project, { webhookId: 'evt_1' });
@@ -178,7 +178,7 @@ describe('while Redis is', () => {
     }
   });
 
-  it('a Redis that is back is not trusted for ids that another receiver may not have written to it yet', async () => {
+  it('an id that is missing in a Redis that has just connected is looked up in Postgres', async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
     const first = await postWebhook(receiver.url, project, { webhookId: 'evt_1' });

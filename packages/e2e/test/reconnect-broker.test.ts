@@ -6,7 +6,7 @@ import { createWorld, type World } from '@hqrelay/testing/world';
 import type { Channel, ChannelModel } from 'amqplib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 
-/** A user of the connection that can be made to fail, and records its channels. */
+/** A user of the connection that records its channels and can fail to open one. */
 class RecordingUser implements ChannelUser {
   readonly channels: Channel[] = [];
   readonly models = new Set<ChannelModel>();
@@ -65,7 +65,7 @@ describe('a connection to the broker', () => {
 
   const up = () => waitFor('the connection', () => connection.health.isUp);
 
-  it('a channel that closes alone is opened again, and the other channels stay', async () => {
+  it('a channel that the broker closes is opened again, and the other channels stay open', async () => {
     connection.start();
     await up();
     breakChannel(one.channels[0]);

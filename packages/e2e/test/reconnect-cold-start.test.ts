@@ -50,14 +50,16 @@ describe('apps that start before their stores', () => {
       startApp('worker', { env: world.env }),
     ]);
     for (const app of apps) {
-      await waitFor('it to live', async () => (await fetch(`${app.url}/health`)).ok);
+      await waitFor('the app to answer /health', async () => (await fetch(`${app.url}/health`)).ok);
       expect((await fetch(`${app.url}/health/ready`)).status).toBe(503);
     }
 
     for (const server of servers) await server.start();
     const lastStartedAt = performance.now();
     for (const app of apps) {
-      await waitFor('all its stores', async () => (await statusOf(app)) === 'ready', { timeoutMs: 30_000 });
+      await waitFor('the app to be ready', async () => (await statusOf(app)) === 'ready', {
+        timeoutMs: 30_000,
+      });
     }
     expect(performance.now() - lastStartedAt).toBeLessThan(30_000);
 
@@ -70,13 +72,14 @@ describe('apps that start before their stores', () => {
     for (const app of apps) expect(statesLogged(app)).toEqual(expect.arrayContaining(['down', 'up']));
   });
 
-  it('apps that have found none of their stores exit with 0 on SIGTERM', async () => {
+  it('apps that have reached none of their stores exit with 0 on SIGTERM', async () => {
     await endAll(Object.values(world.servers));
     apps = await Promise.all([
       startApp('receiver', { env: world.env }),
       startApp('worker', { env: world.env }),
     ]);
-    for (const app of apps) await waitFor('it to live', async () => (await fetch(`${app.url}/health`)).ok);
+    for (const app of apps)
+      await waitFor('the app to answer /health', async () => (await fetch(`${app.url}/health`)).ok);
     expect(await Promise.all(apps.map((app) => app.end('SIGTERM')))).toEqual([0, 0]);
   });
 

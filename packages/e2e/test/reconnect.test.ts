@@ -98,7 +98,7 @@ describe('a restart of the stores', () => {
       { timeoutMs: 30_000 },
     );
     await waitFor(
-      'it to be delivered',
+      'the webhook to be delivered',
       () => endpoint.requests.some((each) => each.headers['webhook-id'] === answer.body.id),
       { timeoutMs: 30_000 },
     );

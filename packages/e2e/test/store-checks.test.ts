@@ -19,7 +19,7 @@ describe.each(['receiver', 'worker'] as const)('the %s at its start', (app) => {
 
   afterAll(() => world.close());
 
-  it('an app whose clock is that of Postgres has no warning', async () => {
+  it('an app whose clock agrees with that of Postgres has no warning', async () => {
     const started = await startApp(app, { env: world.env });
     try {
       await started.waitUntilReady();
@@ -54,7 +54,7 @@ describe.each(['receiver', 'worker'] as const)('the %s at its start', (app) => {
     }
   });
 
-  it('an app whose Redis is a node of a cluster exits with 1 and a sentence', async () => {
+  it('an app whose Redis is a node of a cluster exits with 1 and names the reason', async () => {
     const node = await startClusterNode();
     try {
       const started = await startApp(app, { env: { ...world.env, REDIS_URL: node.url } });

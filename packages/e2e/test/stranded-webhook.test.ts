@@ -36,7 +36,7 @@ it(
   async () => {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
-    const answer = await postWhileNoStoreTakesMessages(() => postWebhook(receiver.url, project));
+    const answer = await withoutRoomForMessages(() => postWebhook(receiver.url, project));
     expect(answer.statusCode).toBe(503);
     const rows = await waitFor('the row of the 503', async () => {
       const found = await world.sql.query<{ id: string; status: string; duplicate_of: string | null }>(
@@ -63,8 +63,8 @@ it(
   },
 );
 
-/** The broker is killed with the message unread in its socket, and Postgres has no room for rows of the outbox. */
-async function postWhileNoStoreTakesMessages<T>(post: () => Promise<T>): Promise<T> {
+/** Runs `post` while no store accepts a message: the broker is frozen, then killed, and the outbox refuses rows. */
+async function withoutRoomForMessages<T>(post: () => Promise<T>): Promise<T> {
   await world.sql.query(
     `create function refuse_row() returns trigger language plpgsql as $$
      begin raise exception 'no space left on device' using errcode = 'disk_full'; end $$`,

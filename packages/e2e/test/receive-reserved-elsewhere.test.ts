@@ -39,8 +39,8 @@ beforeEach(async () => {
   project = await seedProject(world);
 });
 
-/** Claims the id in Postgres, as a receiver does while Redis is unavailable. */
-async function claim(state: 'reserved' | 'seen' | 'retryable', of = body): Promise<string> {
+/** Writes the id's reservation to Postgres, as a receiver does while Redis is unavailable. */
+async function reserveInPostgres(state: 'reserved' | 'seen' | 'retryable', of = body): Promise<string> {
   const id = freshId();
   await world.sql.query(
     `insert into idempotency_keys
@@ -51,8 +51,8 @@ async function claim(state: 'reserved' | 'seen' | 'retryable', of = body): Promi
   return id;
 }
 
-/** Waits for the mark first: the answer does not wait for it. */
-async function forgetInRedis(): Promise<void> {
+/** Deletes the id in Redis, after the receiver has marked it as accepted: the answer does not wait for the mark. */
+async function deleteInRedis(): Promise<void> {
   const key = `hqrelay:idempotency:{${project.id}}:evt_1`;
   await waitFor('the mark', async () => (await redis.get(key))?.startsWith('S'));
   await redis.del(key);
@@ -60,9 +60,9 @@ async function forgetInRedis(): Promise<void> {
 
 const post = () => postWebhook(receiver.url, project, { webhookId: 'evt_1', body });
 
-describe('an id that Redis does not know and another receiver has reserved in Postgres', () => {
+describe('an id that Redis does not have and another receiver has reserved in Postgres', () => {
   it('an id that another receiver has reserved in Postgres is answered with the outcome of its request', async () => {
-    const id = await claim('reserved');
+    const id = await reserveInPostgres('reserved');
     const waiting = post();
     await new Promise((resolve) => setTimeout(resolve, 300));
     await world.sql.query("update idempotency_keys set state = 'seen' where project_id = $1", [project.id]);
@@ -74,14 +74,14 @@ describe('an id that Redis does not know and another receiver has reserved in Po
   });
 
   it('an id that another receiver has reserved is not answered 202 while its request is in progress', async () => {
-    await claim('reserved');
+    await reserveInPostgres('reserved');
     const answer = await post();
     expect(answer.statusCode).toBe(503);
     expect(answer.body.error?.code).toBe('webhook.undecided');
   });
 
   it('a webhook whose reservation another receiver has released is taken over under its id', async () => {
-    const id = await claim('retryable');
+    const id = await reserveInPostgres('retryable');
     const answer = await post();
     expect(answer.statusCode).toBe(202);
     expect(answer.body.id).toBe(id);
@@ -89,17 +89,17 @@ describe('an id that Redis does not know and another receiver has reserved in Po
   });
 
   it('an id that another receiver has released is free for a webhook with other bytes', async () => {
-    const id = await claim('retryable', '{"other":"bytes"}');
+    const id = await reserveInPostgres('retryable', '{"other":"bytes"}');
     const answer = await post();
     expect(answer.statusCode).toBe(202);
     expect(answer.body.id).not.toBe(id);
   });
 });
 
-it('a webhook that is taken over owes the endpoints that it owed at first', async () => {
+it('a webhook that a second request takes over owes the endpoints of its first request', async () => {
   const first = await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/first' });
   const { id } = (await post()).body;
-  await forgetInRedis();
+  await deleteInRedis();
   await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/second' });
   await redis.publish('hqrelay:projectConfig:changed', project.id);
   await redis.del(`hqrelay:projectConfig:{${project.id}}`);
@@ -120,11 +120,11 @@ it('a webhook that is taken over owes the endpoints that it owed at first', asyn
   expect(owed).toEqual([[first.id], [first.id]]);
 });
 
-it('a receiver that started while Postgres was down knows the ids that were reserved without Redis', async () => {
+it('a receiver that started while Postgres was down recognises ids that were reserved without Redis', async () => {
   const { id } = (await post()).body;
-  await claim('seen');
-  // Redis has known the project from its first day, and does not know this webhook.
-  await forgetInRedis();
+  await reserveInPostgres('seen');
+  // The project's epoch says that Redis has all its ids, and this id is missing.
+  await deleteInRedis();
   await redis.set(`hqrelay:epoch:{${project.id}}`, '0');
   await postgres.stop();
   const late = await startApp('receiver', { env: world.env });
