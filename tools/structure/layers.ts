@@ -12,7 +12,7 @@ const packages = rows.slice(0, -1).flat();
 const development: Readonly<Record<string, readonly string[]>> = {
   bootstrap: [],
   structure: [],
-  services: [],
+  services: ['db'],
   testing: [...packages, 'services'],
   e2e: [...packages, 'services', 'testing'],
   harness: [...packages, 'services', 'testing'],

@@ -1,11 +1,10 @@
-import { listenOnLoopback } from '@hqrelay/testing/network/loopback-server';
-import { createConnection, createServer } from 'node:net';
 import pg from 'pg';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { migrate } from '../src/migrate.ts';
 import { groupRoles } from '../src/roles/group-roles.ts';
 import { grantAsBefore } from '@hqrelay/testing/database/previous-grants';
 import { freshId } from '@hqrelay/testing/fresh-id';
+import { startRecordingProxy } from '@hqrelay/testing/network/recording-proxy';
 
 const serverUrl = new URL(inject('run').postgres);
 const allGroups = ['hqrelay_console', 'hqrelay_receiver', 'hqrelay_worker'];
@@ -192,28 +191,15 @@ describe('the password of a user that migrating creates', () => {
   it('a user that migrating creates logs in with its password, which migrating does not send to Postgres', async () => {
     const database = await newDatabase();
     const user = newUser("hush, it's \\ ü \u00a0ﬁ");
-    const sent: Buffer[] = [];
-    const proxy = await recordingProxy(sent);
+    const proxy = await startRecordingProxy(Number(serverUrl.port));
     const throughProxy = new URL(urlOf(database));
     throughProxy.port = String(proxy.port);
     await migrate({ migrationDatabaseUrl: throughProxy.href, databaseUrl: urlOf(database, user) });
     await proxy.shut();
 
-    const text = Buffer.concat(sent).toString('utf8');
+    const text = proxy.text();
     expect(text).toContain(`create role "${user.name}" login password 'SCRAM-SHA-256$4096:`);
     expect(text).not.toContain('hush');
     await connected(urlOf(database, user), (client) => client.query('select'));
   });
 });
-
-/** A proxy in front of Postgres that keeps what clients send. */
-function recordingProxy(sent: Buffer[]) {
-  return listenOnLoopback(
-    createServer((client) => {
-      const server = createConnection({ host: '127.0.0.1', port: Number(serverUrl.port) });
-      client.on('data', (bytes: Buffer) => sent.push(bytes)).pipe(server);
-      server.pipe(client);
-      server.on('error', () => client.destroy());
-    }),
-  );
-}

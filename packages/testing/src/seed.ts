@@ -3,7 +3,7 @@ import { insertProject } from '@hqrelay/db/queries/projects';
 import type { EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
 import { newSigningSecret } from '@hqrelay/domain/delivery/outbound-signing';
 import { parseRetrySchedule } from '@hqrelay/domain/delivery/retry-schedule';
-import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
+import { parseSecretKeys, seal, type SecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import pg from 'pg';
 import { freshId } from './fresh-id.ts';
 
@@ -64,9 +64,6 @@ export async function seedEndpoint(
   const rowId = freshId();
   const signingSecret = newSigningSecret();
   const keys = parseSecretKeys(where.secretsKey);
-  const headers =
-    options.fixedHeaders && seal(keys, JSON.stringify(options.fixedHeaders), `endpoints.headers:${id}`);
-  const client = options.tls?.client && seal(keys, JSON.stringify(options.tls.client), `endpoints.tls:${id}`);
   await withPool(where.databaseUrl, (pool) =>
     insertEndpoint(pool, {
       id,
@@ -78,11 +75,8 @@ export async function seedEndpoint(
         timeoutMs: options.timeoutMs ?? 10_000,
         orderingKey: null,
         forwardCredentials: options.forwardCredentials ?? false,
-        sealedHeaders: headers?.sealed ?? null,
-        headersKeyId: headers?.keyId ?? null,
         caCertificates: options.tls?.ca ?? null,
-        sealedClientCertificate: client?.sealed ?? null,
-        clientCertificateKeyId: client?.keyId ?? null,
+        ...sealedSettings(keys, id, options),
       },
       secret: { id: rowId, ...seal(keys, signingSecret, `endpoint_secrets:${rowId}`) },
     }),
@@ -90,9 +84,24 @@ export async function seedEndpoint(
   return { id, signingSecret };
 }
 
+function sealedSettings(
+  keys: SecretKeys,
+  id: string,
+  { fixedHeaders, tls }: { fixedHeaders?: [string, string][]; tls?: EndpointTls },
+) {
+  const headers = fixedHeaders && seal(keys, JSON.stringify(fixedHeaders), `endpoints.headers:${id}`);
+  const client = tls?.client && seal(keys, JSON.stringify(tls.client), `endpoints.tls:${id}`);
+  return {
+    sealedHeaders: headers?.sealed ?? null,
+    headersKeyId: headers?.keyId ?? null,
+    sealedClientCertificate: client?.sealed ?? null,
+    clientCertificateKeyId: client?.keyId ?? null,
+  };
+}
+
 async function withPool(databaseUrl: string, work: (pool: pg.Pool) => Promise<unknown>): Promise<void> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
-  // What has been ended may still be saying so when a test stops its server.
+  // A connection that is being closed may report an error when a test stops its server.
   pool.on('error', () => {});
   try {
     await work(pool);

@@ -75,40 +75,27 @@ async function openWorld(
   folder: string | undefined,
 ): Promise<World> {
   const name = `world_${randomBytes(6).toString('hex')}`;
-
   const serverUrl = servers.postgres?.url ?? run.postgres;
   if (servers.postgres) await makeTemplate(serverUrl);
   await withClient(serverUrl, (client) =>
     client.query(`create database ${name} template ${templateDatabase}`),
   );
   const ownerDatabaseUrl = databaseUrl(serverUrl, name);
-  const sql = new pg.Pool({ connectionString: ownerDatabaseUrl, max: 3 });
-  // A test may end this server under the pool's feet.
-  sql.on('error', () => {});
+  const sql = openPool(ownerDatabaseUrl);
 
   const rabbitmqManagementUrl = servers.rabbitmq?.managementUrl ?? run.rabbitmqManagement;
   if (!servers.rabbitmq) await virtualHost(rabbitmqManagementUrl, 'PUT', name);
-  const rabbitmqUrl = servers.rabbitmq?.url ?? `${run.rabbitmq}/${name}`;
-
   const urls = {
     databaseUrl: databaseUrl(serverUrl, name, appUser),
+    ownerDatabaseUrl,
     redisUrl: servers.redis?.url ?? run.redis,
-    rabbitmqUrl,
+    rabbitmqUrl: servers.rabbitmq?.url ?? `${run.rabbitmq}/${name}`,
     secretsKey: randomBytes(32).toString('base64'),
   };
   return {
     ...urls,
-    ownerDatabaseUrl,
     rabbitmqManagementUrl,
-    env: {
-      DATABASE_URL: urls.databaseUrl,
-      ...ownDatabaseUrls(serverUrl, name),
-      MIGRATION_DATABASE_URL: ownerDatabaseUrl,
-      REDIS_URL: urls.redisUrl,
-      RABBITMQ_URL: urls.rabbitmqUrl,
-      HQRELAY_SECRETS_KEY: urls.secretsKey,
-      ALLOW_PRIVATE_ENDPOINTS: 'true',
-    },
+    env: { ...environmentOf(urls), ...ownDatabaseUrls(serverUrl, name) },
     sql,
     servers,
     folder,
@@ -116,22 +103,42 @@ async function openWorld(
       // First: a connection to a server that is frozen would never end.
       await discardOwn();
       await sql.end();
-      if (!servers.postgres) {
-        await withClient(serverUrl, async (client) => {
-          // A pool that has just been ended may still be saying so; cut off then, it would throw in its test.
-          for (let tries = 0; tries < 40; tries += 1) {
-            const { rowCount } = await client.query('select from pg_stat_activity where datname = $1', [
-              name,
-            ]);
-            if (!rowCount) break;
-            await new Promise((resolve) => setTimeout(resolve, 50));
-          }
-          await client.query(`drop database ${name} with (force)`);
-        });
-      }
+      if (!servers.postgres) await dropDatabase(serverUrl, name);
       if (!servers.rabbitmq) await virtualHost(rabbitmqManagementUrl, 'DELETE', name);
     },
   };
+}
+
+function openPool(url: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max: 3 });
+  // A test may end the server of the pool's connections.
+  pool.on('error', () => {});
+  return pool;
+}
+
+type Urls = Pick<World, 'databaseUrl' | 'ownerDatabaseUrl' | 'redisUrl' | 'rabbitmqUrl' | 'secretsKey'>;
+
+function environmentOf(urls: Urls): Record<string, string> {
+  return {
+    DATABASE_URL: urls.databaseUrl,
+    MIGRATION_DATABASE_URL: urls.ownerDatabaseUrl,
+    REDIS_URL: urls.redisUrl,
+    RABBITMQ_URL: urls.rabbitmqUrl,
+    HQRELAY_SECRETS_KEY: urls.secretsKey,
+    ALLOW_PRIVATE_ENDPOINTS: 'true',
+  };
+}
+
+async function dropDatabase(serverUrl: string, name: string): Promise<void> {
+  await withClient(serverUrl, async (client) => {
+    // A pool that has just been ended may still be closing its connections; cut off then, it would throw in its test.
+    for (let tries = 0; tries < 40; tries += 1) {
+      const { rowCount } = await client.query('select from pg_stat_activity where datname = $1', [name]);
+      if (!rowCount) break;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await client.query(`drop database ${name} with (force)`);
+  });
 }
 
 async function withClient(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {

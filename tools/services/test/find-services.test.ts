@@ -5,6 +5,7 @@ import { isFree } from '../src/free-port.ts';
 import { findLocalServer } from '../src/find/local-servers.ts';
 import { discardServers, startPrivateServers } from '../src/private-services.ts';
 import { makeThrowAwayFolder, removeThrowAwayFolder } from '../src/throw-away-folder.ts';
+import { startRecordingProxy } from '@hqrelay/testing/network/recording-proxy';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
@@ -109,6 +110,30 @@ describe('finding services', () => {
     await first.stop();
     const second = await find({ RABBITMQ_URL, REDIS_URL });
     expect(second.urls).toEqual(first.urls);
+  });
+
+  test('an existing role of the apps gets its password without the password being sent to Postgres', async () => {
+    const { RABBITMQ_URL, REDIS_URL } = given;
+    const servers = await startPrivateServers(['postgres'], { dir, durable: false, say: () => {} });
+    undo.push(() => discardServers(servers));
+    const client = new pg.Client({ connectionString: servers.postgres.url });
+    await client.connect();
+    await client.query("create role hqrelay login password 'of an earlier run'");
+    await client.end();
+    const proxy = await startRecordingProxy(servers.postgres.port);
+    undo.unshift(proxy.shut);
+    const url = new URL(servers.postgres.url);
+    url.port = String(proxy.port);
+
+    const postgres = async () => ({ kind: 'usable', url: url.href }) as const;
+    const found = await find({ RABBITMQ_URL, REDIS_URL }, { postgres });
+
+    const app = new URL(found.urls.DATABASE_URL);
+    expect(proxy.text()).toContain("alter role hqrelay login password 'SCRAM-SHA-256$");
+    expect(proxy.text()).not.toContain(app.password);
+    const asApp = new pg.Client({ connectionString: app.href });
+    await asApp.connect();
+    await asApp.end();
   });
 });
 

@@ -15,59 +15,70 @@ export type TcpProxy = {
   close: () => Promise<void>;
 };
 
+/** A client's connection and, unless it leads nowhere, the proxy's own to the server. */
+type Pair = readonly [client: Socket, target: Socket | undefined];
+
+type Forwarding = { pairs: Set<Pair>; discards: boolean };
+
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
-  const pairs = new Set<readonly [Socket, Socket | undefined]>();
-  let discards = false;
+  const forwarding: Forwarding = { pairs: new Set(), discards: false };
+  const { pairs } = forwarding;
   const server = createServer({ noDelay: true }, (client) => {
-    if (discards) {
-      client.resume();
-      const pair = [client, undefined] as const;
-      pairs.add(pair);
-      client.once('close', () => pairs.delete(pair));
-      return;
-    }
-    const target = createConnection({ host: '127.0.0.1', port: targetPort, noDelay: true });
-    target.on('error', () => client.destroy());
-    const pair = [client, target] as const;
-    pairs.add(pair);
-    forward(client, target, () => discards);
-    forward(target, client, () => discards);
-    client.once('close', () => {
-      // The server does not hear of it before `release`.
-      if (discards) return;
-      pairs.delete(pair);
-      target.destroy();
-    });
-    target.once('close', () => {
-      if (!discards) client.destroy();
-    });
+    if (forwarding.discards) leadNowhere(forwarding, client);
+    else connect(forwarding, client, targetPort);
   });
   const { port, shut } = await listenOnLoopback(server);
-  const cutAll = () => {
-    for (const [client, target] of pairs) {
-      client.destroy();
-      target?.destroy();
-    }
-    pairs.clear();
-  };
   return {
     port,
     targetPorts: () => [...pairs].flatMap(([, target]) => target?.localPort ?? []),
     blackHole: () => {
-      discards = true;
+      forwarding.discards = true;
     },
     freeze: () => {
       for (const pair of pairs) for (const socket of pair) socket?.pause();
     },
     release: () => {
-      discards = false;
-      cutAll();
+      forwarding.discards = false;
+      cutAll(pairs);
     },
     close: async () => {
-      cutAll();
+      cutAll(pairs);
       await shut();
     },
   };
+}
+
+function leadNowhere({ pairs }: Forwarding, client: Socket): void {
+  const pair: Pair = [client, undefined];
+  pairs.add(pair);
+  client.resume().once('close', () => pairs.delete(pair));
+}
+
+function connect(forwarding: Forwarding, client: Socket, targetPort: number): void {
+  const discards = () => forwarding.discards;
+  const target = createConnection({ host: '127.0.0.1', port: targetPort, noDelay: true });
+  target.on('error', () => client.destroy());
+  const pair: Pair = [client, target];
+  forwarding.pairs.add(pair);
+  forward(client, target, discards);
+  forward(target, client, discards);
+  client.once('close', () => {
+    // The server does not learn of it before `release`.
+    if (discards()) return;
+    forwarding.pairs.delete(pair);
+    target.destroy();
+  });
+  target.once('close', () => {
+    if (!discards()) client.destroy();
+  });
+}
+
+function cutAll(pairs: Set<Pair>): void {
+  for (const [client, target] of pairs) {
+    client.destroy();
+    target?.destroy();
+  }
+  pairs.clear();
 }
 
 function forward(from: Socket, to: Socket, discards: () => boolean): void {

@@ -20,23 +20,23 @@ export type RedisSentinels = {
   close: () => Promise<void>;
 };
 
+type Options = {
+  /** Of Redis. */
+  password?: string;
+  /** Whether the sentinels ask for that password too. */
+  sentinelPassword?: boolean;
+  folder?: string | undefined;
+};
+
 const master = 'hqrelay';
 const quorum = 2;
 
 /** A primary, its replica and three sentinels on 127.0.0.1, which fail over within about two seconds. */
-export async function startRedisSentinels(
-  options: {
-    /** Of Redis. */
-    password?: string;
-    /** Whether the sentinels ask for that password too. */
-    sentinelPassword?: boolean;
-    folder?: string | undefined;
-  } = {},
-): Promise<RedisSentinels> {
+export async function startRedisSentinels(options: Options = {}): Promise<RedisSentinels> {
   const { password } = options;
+  const sentinelPassword = options.sentinelPassword ? password : undefined;
   const dir = makeThrowAwayFolder('hqrelay-sentinel-', options.folder);
-  const ports = await freePorts(5);
-  const [primaryPort = 0, replicaPort = 0, ...sentinelPorts] = ports;
+  const [primaryPort = 0, replicaPort = 0, ...sentinelPorts] = await freePorts(5);
   const running: RunningServer[] = [];
   const close = async () => {
     await Promise.all(running.map((server) => server.discard()));
@@ -49,18 +49,13 @@ export async function startRedisSentinels(
     const servers = running.slice() as [RunningServer, RunningServer];
     await Promise.all(servers.map((server) => setUp(server, primaryPort, password)));
     for (const port of sentinelPorts) {
-      const settings = sentinelSettings(port, primaryPort, password, options.sentinelPassword ?? false);
+      const settings = sentinelSettings(port, primaryPort, password, sentinelPassword);
       running.push(await startSentinel(join(dir, String(port)), port, settings));
     }
     const sentinels = running.slice(2);
-    const sentinelPassword = options.sentinelPassword ? password : undefined;
-    await waitFor('the sentinels to know each other and the replica', async () => {
-      const known = await Promise.all(sentinels.map(({ port }) => watched(port, sentinelPassword)));
-      return known.every((each) => each['num-other-sentinels'] === '2' && each['num-slaves'] === '1');
-    });
-    const credentials = password === undefined ? '' : `:${encodeURIComponent(password)}@`;
+    await waitUntilComplete(sentinels, sentinelPassword);
     return {
-      url: `redis+sentinel://${credentials}${sentinelPorts.map((port) => `127.0.0.1:${port}`).join(',')}/${master}`,
+      url: urlOf(sentinelPorts, password),
       servers,
       sentinels,
       primaryPort: async () => Number((await watched(sentinelPorts[0] as number, sentinelPassword))['port']),
@@ -70,6 +65,21 @@ export async function startRedisSentinels(
     await close();
     throw error;
   }
+}
+
+function urlOf(sentinelPorts: readonly number[], password: string | undefined): string {
+  const credentials = password === undefined ? '' : `:${encodeURIComponent(password)}@`;
+  return `redis+sentinel://${credentials}${sentinelPorts.map((port) => `127.0.0.1:${port}`).join(',')}/${master}`;
+}
+
+async function waitUntilComplete(
+  sentinels: readonly RunningServer[],
+  password: string | undefined,
+): Promise<void> {
+  await waitFor('the sentinels to know each other and the replica', async () => {
+    const known = await Promise.all(sentinels.map(({ port }) => watched(port, password)));
+    return known.every((each) => each['num-other-sentinels'] === '2' && each['num-slaves'] === '1');
+  });
 }
 
 /** Makes the server the primary or its replica. */
@@ -95,7 +105,7 @@ function sentinelSettings(
   port: number,
   primaryPort: number,
   password: string | undefined,
-  isProtected: boolean,
+  sentinelPassword: string | undefined,
 ): string[] {
   return [
     `port ${port}`,
@@ -104,7 +114,7 @@ function sentinelSettings(
     `sentinel down-after-milliseconds ${master} 1000`,
     `sentinel failover-timeout ${master} 5000`,
     ...(password === undefined ? [] : [`sentinel auth-pass ${master} ${password}`]),
-    ...(isProtected && password !== undefined ? [`requirepass ${password}`] : []),
+    ...(sentinelPassword === undefined ? [] : [`requirepass ${sentinelPassword}`]),
   ];
 }
 

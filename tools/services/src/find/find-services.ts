@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scramVerifier } from '@hqrelay/db/roles/scram-verifier';
 import pg from 'pg';
 import { whyNotInstallable, type Say } from '../servers/debian-packages.ts';
 import { findCompose, startWithCompose } from './docker-services.ts';
@@ -204,7 +205,7 @@ async function ensureDatabase(serverUrl: string, appPassword: string, say: Say):
       await client.query('create database hqrelay');
     }
     // The role of an earlier run may have another password than the file has now.
-    const password = pg.escapeLiteral(appPassword);
+    const password = pg.escapeLiteral(await scramVerifier(appPassword));
     await client.query(
       `do $$ begin if exists (select from pg_roles where rolname = '${appUser}') then alter role ${appUser} login password ${password}; end if; end $$`,
     );
