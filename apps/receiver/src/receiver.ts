@@ -23,7 +23,13 @@ import { createReport, type ReceiverReport } from './report.ts';
 import { RedisTrust } from './reservation/redis-trust.ts';
 import { createStores, type Stores } from './stores.ts';
 
-const unverifiedBytesMax = 256 << 20;
+const bodyLimits = {
+  unverifiedBytesMax: 256 << 20,
+  incompleteBytesPerAddressMax: 64 << 20,
+  slowAfterMs: 1_000,
+  // Senders give up at 3 s.
+  deadlineMs: 5_000,
+};
 const writeLastSeenEveryMs = 5_000;
 
 export type Receiver = {
@@ -120,7 +126,7 @@ function createServers(
 ): Pick<Receiver, 'server' | 'adminServer'> {
   const adminApart = receiverAdminPort !== undefined;
   const app = createApp({
-    bodies: new BodyReader({ bodyBytesMax, unverifiedBytesMax }),
+    bodies: new BodyReader({ bodyBytesMax, ...bodyLimits }),
     ingest: (request) => ingest(deps, request),
     recordTooLarge: (request, bytes) => recordTooLarge(deps, request, bytes),
     report: report.received,

@@ -68,6 +68,17 @@ it('a signed body in one-byte chunks is answered 400, and the connection is clos
   expect(received).toContain('"body.absurd_chunks"');
 });
 
+it('a body that stops arriving is answered 408 after five seconds', { timeout: 12_000 }, async () => {
+  const project = await seedProject(world);
+  const socket = open(project.id, { 'Content-Length': '1000' });
+  let received = '';
+  socket.setEncoding('utf8').on('data', (text: string) => (received += text));
+  socket.write('{');
+  await once(socket, 'close');
+  expect(received).toMatch(/^HTTP\/1\.1 408 /);
+  expect(received).toContain('"request.timeout"');
+});
+
 it('a body of exactly the limit is accepted, with a declared length or in chunks', async () => {
   const project = await seedProject(world);
   const body = Buffer.alloc(bodyBytesMax, 0x61);

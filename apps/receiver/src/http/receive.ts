@@ -39,6 +39,7 @@ const undecided = {
   message: 'The webhook could not be made durable in time; send it again',
 };
 
+const tooSlow = errorAnswer(408, 'request.timeout', 'The body did not arrive in time');
 const absurdChunks = errorAnswer(
   400,
   'body.absurd_chunks',
@@ -80,7 +81,7 @@ async function handle(
   if (!isUuid(inbound.projectId)) {
     return { answer: invalidProjectId(inbound.projectId), outcome: 'rejected', isRead: false };
   }
-  const read = await deps.bodies.read(request);
+  const read = await deps.bodies.read(request, inbound.remoteAddr ?? '');
   switch (read.kind) {
     case 'aborted':
       return null;
@@ -94,6 +95,8 @@ async function handle(
       const answer = unavailable(refusals, 'receiver.overloaded', message);
       return { answer, outcome: 'failed_to_queue', isRead: false };
     }
+    case 'too_slow':
+      return { answer: tooSlow, outcome: 'rejected', isRead: false };
     case 'absurd_chunks':
       return { answer: absurdChunks, outcome: 'rejected', isRead: false };
     case 'read': {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import http from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import express, { type Express } from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -112,6 +112,48 @@ describe('a running server', () => {
   it('the error for a port in use names the port', async () => {
     const { port } = await start(express());
     await expect(createHttpServer(express()).listen(port)).rejects.toThrow(`Port ${port} is already in use`);
+  });
+});
+
+describe('a server with a limit of connections', () => {
+  async function startLimited(app: Express) {
+    const server = createHttpServer(app, { connectionsMax: 20 });
+    servers.push(server);
+    return server.listen(0);
+  }
+
+  async function open(port: number, text = '') {
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    await once(socket, 'connect');
+    socket.resume().write(text);
+    return socket;
+  }
+
+  async function closed(socket: Socket) {
+    if (!socket.destroyed) await once(socket, 'close');
+  }
+
+  it('a server over its limit of connections closes the silent ones, the oldest first, and answers new ones', async () => {
+    const app = express().get('/', (_request, response) => void response.send('ok'));
+    const port = await startLimited(app);
+    const silent = [];
+    for (let i = 0; i < 50; i += 1) silent.push(await open(port));
+    expect((await get(port, new http.Agent())).body).toBe('ok');
+    await Promise.all(silent.slice(0, 30).map(closed));
+    expect(silent.slice(35).map(({ destroyed }) => destroyed)).not.toContain(true);
+    for (const socket of silent) socket.destroy();
+  });
+
+  it('a server over its limit of connections closes none that has sent a request', async () => {
+    const answers: (() => void)[] = [];
+    const app = express().get('/', (_request, response) => void answers.push(() => response.send('late')));
+    const port = await startLimited(app);
+    const requests = Array.from({ length: 20 }, () => get(port, new http.Agent()));
+    while (answers.length < 20) await sleep(5);
+    const silent = await Promise.all(Array.from({ length: 10 }, () => open(port)));
+    await Promise.all(silent.map(closed));
+    for (const answer of answers) answer();
+    expect((await Promise.all(requests)).map(({ body }) => body)).toEqual(Array(20).fill('late'));
   });
 });
 

@@ -4,6 +4,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { newId } from '@hqrelay/domain/ids';
 import type { Express } from 'express';
+import { ConnectionLimit } from './connection-limit.ts';
 
 export interface HttpServer {
   /** Resolves with the port; rejects with an error whose message names the cause and the remedy. */
@@ -15,13 +16,13 @@ export interface HttpServer {
   close(deadlineMs: number): Promise<{ connectionsCut: boolean }>;
 }
 
-/** An HTTP/1.1 server around an Express app, with bounded headers and request times. */
-export function createHttpServer(app: Express): HttpServer {
+/** An HTTP/1.1 server around an Express app, with bounded connections, headers and request times. */
+export function createHttpServer(app: Express, { connectionsMax = 10_000 } = {}): HttpServer {
   app.disable('x-powered-by');
   app.set('etag', false);
 
   let draining = false;
-  closeAfterResponseWhen(() => draining, app);
+  closeAfterResponseWhen(() => draining || limit.isCrowded, app);
   const server = createServer(
     {
       ...presetPrototypes(app),
@@ -33,6 +34,7 @@ export function createHttpServer(app: Express): HttpServer {
     },
     app,
   );
+  const limit = new ConnectionLimit(server, connectionsMax);
   server.on('clientError', answerMalformedRequest);
 
   return {
@@ -68,9 +70,9 @@ function presetPrototypes(app: Express) {
 }
 
 /** Every response passes through writeHead, so this also reaches responses that were in flight when draining began. */
-function closeAfterResponseWhen(isDraining: () => boolean, app: Express): void {
+function closeAfterResponseWhen(mustClose: () => boolean, app: Express): void {
   app.response.writeHead = function (this: ServerResponse, ...args: unknown[]) {
-    if (isDraining()) this.shouldKeepAlive = false;
+    if (mustClose()) this.shouldKeepAlive = false;
     return ServerResponse.prototype.writeHead.apply(this, args as Parameters<ServerResponse['writeHead']>);
   } as typeof app.response.writeHead;
 }

@@ -1,0 +1,106 @@
+import { addressGroup } from './address-group.ts';
+
+export type IncompleteLimits = {
+  /** What the large bodies of one address may hold. */
+  incompleteBytesPerAddressMax: number;
+  /** A large body that takes longer may be evicted to make room for others. */
+  slowAfterMs: number;
+  deadlineMs: number;
+};
+
+export type IncompleteBody = {
+  readonly address: string;
+  readonly startedAt: number;
+  /** What counts for the address: the bytes beyond those of a small body. */
+  largeBytes: number;
+  readonly evict: () => void;
+};
+
+/** Bodies of up to this size do not count for their address, so that those of a thousand connections behind a proxy fit. */
+const smallBodyBytes = 16_384;
+const sweepEveryMs = 250;
+
+type Share = { bytes: number; bodies: Set<IncompleteBody> };
+
+/** The bodies that are still arriving. All of them have a deadline, and large ones share a budget with those of their address. */
+export class IncompleteBodies {
+  readonly #limits: IncompleteLimits;
+  /** The oldest first, here and in the sets below. */
+  readonly #bodies = new Set<IncompleteBody>();
+  readonly #large = new Set<IncompleteBody>();
+  readonly #shares = new Map<string, Share>();
+  #isSweeping = false;
+
+  constructor(limits: IncompleteLimits) {
+    this.#limits = limits;
+  }
+
+  /** `evict` must lead to `remove`. */
+  add(address: string, evict: () => void): IncompleteBody {
+    const body = { address, startedAt: performance.now(), largeBytes: 0, evict };
+    this.#bodies.add(body);
+    this.#sweepLater();
+    return body;
+  }
+
+  remove(body: IncompleteBody): void {
+    this.#bodies.delete(body);
+    if (!this.#large.delete(body)) return;
+    const address = addressGroup(body.address);
+    const share = this.#shares.get(address) as Share;
+    share.bytes -= body.largeBytes;
+    share.bodies.delete(body);
+    if (share.bodies.size === 0) this.#shares.delete(address);
+  }
+
+  /** Evicts slow bodies of the address until this one fits; false when it does not. */
+  holds(body: IncompleteBody, heldBytes: number): boolean {
+    if (heldBytes <= smallBodyBytes) return true;
+    const largeBytes = heldBytes - smallBodyBytes;
+    const share = this.#shareOf(body);
+    share.bytes += largeBytes - body.largeBytes;
+    body.largeBytes = largeBytes;
+    while (share.bytes > this.#limits.incompleteBytesPerAddressMax) {
+      if (!this.#evictFirst(share.bodies, body)) return false;
+    }
+    return true;
+  }
+
+  /** Evicts the slowest large body of any address; false when none is slow. */
+  evictSlowest(): boolean {
+    return this.#evictFirst(this.#large);
+  }
+
+  #shareOf(body: IncompleteBody): Share {
+    const address = addressGroup(body.address);
+    const share = this.#shares.get(address) ?? { bytes: 0, bodies: new Set() };
+    this.#shares.set(address, share);
+    share.bodies.add(body);
+    this.#large.add(body);
+    return share;
+  }
+
+  #evictFirst(bodies: ReadonlySet<IncompleteBody>, newest?: IncompleteBody): boolean {
+    const [first] = bodies;
+    if (!first || first === newest) return false;
+    if (performance.now() - first.startedAt < this.#limits.slowAfterMs) return false;
+    first.evict();
+    return true;
+  }
+
+  #sweep(): void {
+    const startedBefore = performance.now() - this.#limits.deadlineMs;
+    for (const body of this.#bodies) {
+      if (body.startedAt > startedBefore) break;
+      body.evict();
+    }
+    this.#isSweeping = false;
+    if (this.#bodies.size > 0) this.#sweepLater();
+  }
+
+  #sweepLater(): void {
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
+    setTimeout(() => this.#sweep(), sweepEveryMs).unref();
+  }
+}
