@@ -56,7 +56,7 @@ async function publish(count: number, bytes: number): Promise<void> {
 /** A consumer whose messages stay in flight until `finish`. */
 function holding(options: Partial<ConsumerOptions> = {}) {
   const held: ((verdict: Verdict) => void)[] = [];
-  const seen = { messages: 0, duplicates: 0, bytesMost: 0, redelivered: 0 };
+  const seen = { messages: 0, unmarkedDuplicates: 0, bytesMost: 0, redelivered: 0 };
   const ids = new Set<number>();
   const errors: unknown[] = [];
   const consuming = connection();
@@ -69,7 +69,7 @@ function holding(options: Partial<ConsumerOptions> = {}) {
       const id = content.readUInt32BE();
       seen.messages += 1;
       seen.bytesMost = Math.max(seen.bytesMost, consumer.bytesInFlight);
-      if (ids.has(id)) seen.duplicates += 1;
+      if (ids.has(id) && !redelivered) seen.unmarkedDuplicates += 1;
       if (redelivered) seen.redelivered += 1;
       ids.add(id);
       return new Promise((resolve) => held.push(resolve));
@@ -81,26 +81,31 @@ function holding(options: Partial<ConsumerOptions> = {}) {
   const finish = (count = held.length) => {
     for (const resolve of held.splice(0, count)) resolve('ack');
   };
-  return { consumer, consuming, held, seen, errors, finish };
+  return { consumer, consuming, held, seen, ids, errors, finish };
 }
 
 const isEmpty = async () => (await broker.queueDepths([queue])).get(queue) === 0;
 
-/** Finishes `messages` five at a time. The bound is exceeded by the one message that reveals it. */
+/**
+ * Finishes `messages` five at a time. The bound is exceeded by the one message that reveals it. The broker may forget
+ * acknowledgements that it gets just before the channel closes (rabbitmq-server issue 10327): it delivers those messages again,
+ * marked.
+ */
 async function expectBoundedBytes(
-  { consumer, seen, finish }: ReturnType<typeof holding>,
+  { consumer, seen, ids, finish }: ReturnType<typeof holding>,
   messages: number,
 ): Promise<void> {
   await waitFor('the bound', () => consumer.bytesInFlight > bytesMax * 0.9);
-  while (seen.messages < messages) {
+  while (ids.size < messages) {
     await waitFor('more', () => consumer.inFlight > 0);
     finish(5);
   }
-  finish();
-  await waitFor('all finished', () => consumer.inFlight === 0);
+  await waitFor('all finished and acknowledged', async () => {
+    finish();
+    return consumer.inFlight === 0 && isEmpty();
+  });
   expect(seen.bytesMost).toBeLessThanOrEqual(bytesMax + 64 * kib);
-  await waitFor('every acknowledgement', isEmpty);
-  expect(seen.duplicates).toBe(0);
+  expect(seen.unmarkedDuplicates).toBe(0);
 }
 
 describe('a consumer', () => {
@@ -115,13 +120,13 @@ describe('a consumer', () => {
     await waitFor('all finished', () => consumer.inFlight === 0);
   });
 
-  it('a consumer holds a bounded number of bytes of messages too large for its queue, and handles each once', async () => {
+  it('a consumer holds a bounded number of bytes of messages too large for its queue, and gets duplicates marked', async () => {
     await publish(100, 64 * kib);
     const holder = holding();
     await expectBoundedBytes(holder, 100);
   });
 
-  it('a consumer holds a bounded number of bytes when larger messages follow small ones', async () => {
+  it('a consumer holds a bounded number of bytes when larger messages follow small ones, and gets duplicates marked', async () => {
     await publish(400, 100);
     const holder = holding();
     await waitFor('400 small ones', () => holder.held.length === 400);
