@@ -56,7 +56,7 @@ describe('a signed webhook', () => {
     expect(second.body.id).not.toBe(first.body.id);
   });
 
-  it('a webhook with a known id and another body is a conflict, and its bytes are stored', async () => {
+  it('a webhook with an accepted id and another body is a conflict, and its bytes are stored', async () => {
     const project = await seedProject(world);
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body: '{"amount":1}' });
     const other = await postWebhook(world.url, project, {
@@ -77,7 +77,7 @@ describe('a signed webhook', () => {
     expect(replayed.text).toBe(first.text);
   });
 
-  it('a webhook with a known id and another body is a duplicate in a project with on_conflict duplicate', async () => {
+  it('a webhook with an accepted id and another body is a duplicate with on_conflict duplicate', async () => {
     const project = await seedProject(world, { onConflict: 'duplicate' });
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body: '{"amount":1}' });
     const other = await postWebhook(world.url, project, { webhookId: 'evt_1', body: '{"amount":1.0}' });
@@ -124,7 +124,7 @@ describe('a signed webhook', () => {
 });
 
 describe('a webhook whose sender is not verified', () => {
-  it('a wrong signature, an unknown project and a disabled project get one and the same answer', async () => {
+  it('a wrong signature, an unknown project and a disabled project get the same answer', async () => {
     const [project, timestamped, disabled] = await Promise.all([
       seedProject(world),
       seedProject(world, { requireTimestamp: true }),

@@ -28,17 +28,20 @@ describe('the correlation id', () => {
     ['metrics', 200, 'GET', '/metrics'],
   ];
 
-  it.each(requests)('%s (%i) gets a correlation id', async (_name, statusCode, method, path, body) => {
-    const send = (headers: string[]) =>
-      sendRaw(`${world.url}${path}`, { method, headers, ...(body && { body }) });
-    const taken = await send(['X-Correlation-Id', 'order-77']);
-    expect(taken.statusCode).toBe(statusCode);
-    expect(taken.headers['x-correlation-id']).toBe('order-77');
-    const [one, other] = await Promise.all([send([]), send(['X-Correlation-Id', 'not sane'])]);
-    expect(one.headers['x-correlation-id']).toMatch(/^[0-9a-f-]{36}$/);
-    expect(other.headers['x-correlation-id']).toMatch(/^[0-9a-f-]{36}$/);
-    expect(other.headers['x-correlation-id']).not.toBe(one.headers['x-correlation-id']);
-  });
+  it.each(requests)(
+    'the answer to %s (%i) has a correlation id',
+    async (_name, statusCode, method, path, body) => {
+      const send = (headers: string[]) =>
+        sendRaw(`${world.url}${path}`, { method, headers, ...(body && { body }) });
+      const taken = await send(['X-Correlation-Id', 'order-77']);
+      expect(taken.statusCode).toBe(statusCode);
+      expect(taken.headers['x-correlation-id']).toBe('order-77');
+      const [one, other] = await Promise.all([send([]), send(['X-Correlation-Id', 'not sane'])]);
+      expect(one.headers['x-correlation-id']).toMatch(/^[0-9a-f-]{36}$/);
+      expect(other.headers['x-correlation-id']).toMatch(/^[0-9a-f-]{36}$/);
+      expect(other.headers['x-correlation-id']).not.toBe(one.headers['x-correlation-id']);
+    },
+  );
 
   it('the answer to a webhook has the correlation id of its row', async () => {
     const project = await seedProject(world);

@@ -36,7 +36,7 @@ it('content that was accepted under another webhook id keeps its id when a crash
   expect(retry).toMatchObject({ isMine: true, held: { id: second.held.id } });
 });
 
-it('a webhook accepted in Redis is unknown to Postgres until its spilled row is written, and then known', async () => {
+it('a webhook accepted in Redis is found in Postgres only after its spilled row is written', async () => {
   const first = requestOf(freshId());
   const accepted = await waitFor('an answer', () => stores.inRedis.store.reserve(first));
   if (accepted.kind !== 'held') throw new Error(accepted.kind);

@@ -20,7 +20,7 @@ afterAll(() => world.close());
 
 describe('a change of a project', () => {
   it('a revoked secret is refused within a second of the announcement', async () => {
-    const project = await knownProject();
+    const project = await cachedProject();
     const { rows } = await world.sql.query<{ id: string }>(
       'select id from project_secrets where project_id = $1',
       [project.id],
@@ -30,7 +30,7 @@ describe('a change of a project', () => {
   });
 
   it('a rotated secret is accepted within a second, and the old secret until its overlap ends', async () => {
-    const project = await knownProject();
+    const project = await cachedProject();
     const rotated = { ...project, secret: newSigningSecret() };
     await rotateProjectSecret(world.sql, {
       projectId: project.id,
@@ -47,7 +47,7 @@ describe('a change of a project', () => {
   });
 
   it('a disabled project is refused within a second, and accepted within a second when it is enabled', async () => {
-    const project = await knownProject();
+    const project = await cachedProject();
     await world.sql.query('update projects set enabled = false where id = $1', [project.id]);
     await expectWithinASecond(project, 401);
     await world.sql.query('update projects set enabled = true where id = $1', [project.id]);
@@ -55,7 +55,7 @@ describe('a change of a project', () => {
   });
 
   it('a new endpoint is owed webhooks within a second of the announcement', async () => {
-    const project = await knownProject();
+    const project = await cachedProject();
     const { id } = await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/hook' });
     await announceProjectChange(world.redis, project.id);
     const announcedAt = performance.now();
@@ -116,7 +116,7 @@ describe('the endpoints of a webhook', () => {
 });
 
 /** A project that the receiver has just looked up. */
-async function knownProject(): Promise<SeededProject> {
+async function cachedProject(): Promise<SeededProject> {
   const project = await seedProject(world);
   expect((await postWebhook(world.url, project)).statusCode).toBe(202);
   return project;

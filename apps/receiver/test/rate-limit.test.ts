@@ -78,7 +78,7 @@ describe('a duplicate', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('a duplicate that Redis has lost and Postgres knows does not count towards the rate limit', async () => {
+  it('a duplicate that Redis has lost and Postgres has does not count towards the rate limit', async () => {
     const project = await seedProject(world, { rateLimitPerMinute: 2 });
     await post(project, 'evt_1');
     await world.forgetInRedis(project.id);

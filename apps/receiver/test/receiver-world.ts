@@ -34,7 +34,7 @@ export async function startReceiverWorld(env: Record<string, string> = {}) {
   return {
     ...world,
     redis,
-    /** What the receiver has logged so far. */
+    /** The log lines of the receiver. */
     logs,
     url,
     webhooksUrl: (projectId: string) => `${url}/v1/webhooks/${projectId}`,
@@ -82,7 +82,7 @@ export async function startReceiverWorld(env: Record<string, string> = {}) {
       let seen = '';
       socket.on('data', (chunk: string) => (seen += chunk));
       await waitFor('MONITOR to begin', () => seen.startsWith(login === '' ? '+OK' : '+OK\r\n+OK'));
-      const asked = waitFor('the question', () => seen.includes(`"GET" "${key}"`));
+      const asked = waitFor('a read of the key', () => seen.includes(`"GET" "${key}"`));
       return { asked: asked.finally(() => socket.destroy()) };
     },
     async redisNow(): Promise<number> {

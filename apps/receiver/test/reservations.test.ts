@@ -84,7 +84,7 @@ describe('a Redis that has lost its data', () => {
       expect(again.text).toBe(first.text);
       expect(again.headers.get('idempotent-replayed')).toBe('true');
     }
-    await waitFor('Redis to know it', async () =>
+    await waitFor('the mark in Redis', async () =>
       (await world.redis.get(key(project)))?.startsWith(`S|${first.body.id}|`),
     );
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
@@ -103,7 +103,7 @@ describe('a Redis that has lost its data', () => {
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
   });
 
-  it('a webhook with a known id and another body is answered 409 after Redis has lost its data', async () => {
+  it('a webhook with an accepted id and another body is answered 409 after Redis has lost its data', async () => {
     const project = await seedProject(world);
     await postWebhook(world.url, project, { webhookId: 'evt_1', body });
     await world.forgetInRedis(project.id);
@@ -113,7 +113,7 @@ describe('a Redis that has lost its data', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('another body under a known id is answered 503 when the first webhook may never have been published', async () => {
+  it('another body under an accepted id is answered 503 when its first message may not exist', async () => {
     const project = await seedProject(world, { onConflict: 'duplicate' });
     await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/hook' });
     await postWebhook(world.url, project, { webhookId: 'evt_1', body });

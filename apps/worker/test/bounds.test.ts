@@ -38,7 +38,7 @@ async function seedTargets(count: number, options: { timeoutMs: number; retry?: 
   }
 }
 
-/** The most memory the worker has ever had, as the kernel counts it. */
+/** The peak memory of the worker, as the kernel counts it. */
 function peakMib(): number {
   const status = readFileSync(`/proc/${worker.pid()}/status`, 'utf8');
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) / 1_024;
@@ -56,7 +56,7 @@ async function delivered(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Attempts in `hqrelay.audit`, which stay there. */
+/** The number of attempts in `hqrelay.audit`. They stay there. */
 async function spilled(): Promise<number> {
   const connection = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });
   connection.start();
@@ -145,11 +145,11 @@ describe.runIf(isLinux)('the memory of a worker', () => {
 });
 
 describe('a worker that gets SIGTERM', () => {
-  it('a worker that gets SIGTERM finishes what is in flight, and the next one delivers the rest once', async () => {
+  it('a worker that gets SIGTERM finishes its deliveries in flight, and another one delivers the rest once', async () => {
     await seedTargets(500, { timeoutMs: 30_000 });
     const ids = await publishWebhooks(world.rabbitmqUrl, targets, { count: 2_000, bytes: 100 });
     await waitFor('2,000 in flight', () => endpoint.waiting.length === 2_000, { timeoutMs: 45_000 });
-    // The draining worker begins none of these, and the next worker delivers them.
+    // The draining worker starts none of these, and the next worker delivers them.
     ids.push(...(await publishWebhooks(world.rabbitmqUrl, targets.slice(0, 1), { count: 500, bytes: 100 })));
     const ended = worker.end('SIGTERM');
     await waitFor('it to drain', async () => (await fetch(`${worker.url}/health/ready`)).status === 503);
@@ -179,8 +179,7 @@ describe('a worker that gets SIGTERM', () => {
     await waitFor('3 in flight', () => endpoint.waiting.length === 3);
     const startedAt = performance.now();
     const ended = worker.end('SIGTERM');
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
-    expect((await fetch(`${worker.url}/health/ready`)).status).toBe(503);
+    await waitFor('it to drain', async () => (await fetch(`${worker.url}/health/ready`)).status === 503);
     expect(await inFlight()).toBe(3);
     expect(await ended).toBe(0);
     const tookMs = performance.now() - startedAt;

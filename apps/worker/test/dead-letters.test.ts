@@ -59,7 +59,7 @@ const idsInSql = async () => {
 };
 
 describe('dead letters in the queue', () => {
-  it('dead letters are stored by the hundred, with their reasons made storable', async () => {
+  it('dead letters are stored in batches, with characters that Postgres refuses replaced in their reasons', async () => {
     const letters = Array.from({ length: 450 }, (_, index) => deadDelivery(`no. ${index}\0\ud800`));
     await Promise.all(letters.map(({ parked }) => world.sendToDeadLetters(parked)));
     expect(await world.storeDeadLetters()).toBe(450);
@@ -213,17 +213,17 @@ describe('a message that the broker moved at its delivery limit', () => {
     try {
       await world.sendToDeadLetters(content);
       await world.storeDeadLetters();
-      const kept = await waitFor('it to be kept', () =>
+      const delayed = await waitFor('the message to be delayed', () =>
         world.published.find(
           ({ exchange, body }) => exchange.startsWith('hqrelay.delay') && body.includes(id),
         ),
       );
-      const decoded = decodeMessage(kept.body);
+      const decoded = decodeMessage(delayed.body);
       expect(decoded).toMatchObject({
         message: { envelope: { putBack: true, mayBeDuplicate: 'resume_if_recorded' } },
       });
       // As if workers had requeued this message until the broker moved it.
-      await world.sendToDeadLetters(kept.body);
+      await world.sendToDeadLetters(delayed.body);
       expect(await world.waitForDeadLetter(deliveryId(id, endpointId))).toMatchObject({
         kind: 'delivery',
         reason: expect.stringContaining('twice'),
@@ -234,7 +234,7 @@ describe('a message that the broker moved at its delivery limit', () => {
   });
 
   it('a message at its delivery limit that cannot be decoded is stored as a dead letter with its bytes', async () => {
-    const content = Buffer.from('who knows');
+    const content = Buffer.from('not a message');
     await world.sendToDeadLetters(content);
     const letter = await world.waitForDeadLetter(idOfBytes(content));
     expect(letter).toMatchObject({ kind: 'message', webhook_log_id: null });

@@ -54,7 +54,7 @@ async function putMany(count: number, exchange: string, routingKey: string): Pro
 }
 
 describe('the drain of the outbox', () => {
-  it('600 messages that no queue takes stay in the outbox, and those behind them are published in order', async () => {
+  it('600 messages that no queue accepts stay in the outbox, and those behind them are published in order', async () => {
     await putMany(600, stuckExchange, 'hqrelay.retries');
     for (const text of ['a', 'b', 'c']) await put(workExchange, 'hqrelay.webhooks', text);
     expect(await drainOutbox({ postgres, publisher })).toBe(3);
@@ -64,7 +64,7 @@ describe('the drain of the outbox', () => {
     expect(texts).toEqual(['a', 'b', 'c']);
   });
 
-  it('messages in the outbox whose queue took none are published when it takes them again', async () => {
+  it('messages in the outbox whose queue refused them are published when it accepts them again', async () => {
     await putMany(3, stuckExchange, 'hqrelay.retries');
     expect(await drainOutbox({ postgres, publisher })).toBe(0);
     await channel.bindQueue(stuckExchange, stuckExchange, '');

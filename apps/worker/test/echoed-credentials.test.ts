@@ -46,9 +46,9 @@ it('credentials that an endpoint repeats in its answer are neither recorded nor 
   const signature = String(request?.headers['webhook-signature']);
   expect(attempt).toMatchObject({ status: 'failed', status_code: 401 });
   expect(attempt?.response_body).toContain('bad credentials');
-  const kept = JSON.stringify([attempt, world.logs]);
+  const recorded = JSON.stringify([attempt, world.logs]);
   for (const secret of [project.secret, signingSecret, 'customer-key-of-the-endpoint', signature.slice(3)]) {
-    expect(kept).not.toContain(secret);
-    expect(kept).not.toContain(secret.replace('whsec_', ''));
+    expect(recorded).not.toContain(secret);
+    expect(recorded).not.toContain(secret.replace('whsec_', ''));
   }
 });

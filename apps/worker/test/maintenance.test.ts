@@ -77,7 +77,7 @@ async function accept(
   return id;
 }
 
-async function isPayloadThere(id: string): Promise<boolean> {
+async function isPayloadStored(id: string): Promise<boolean> {
   const { rowCount } = await world.sql.query('select from webhook_payloads where id = $1', [id]);
   return rowCount === 1;
 }
@@ -96,11 +96,11 @@ describe('a worker with PAYLOAD_RETENTION_DAYS', () => {
     const minute = { timeoutMs: 60_000 };
     await waitFor(
       'the older payload to be deleted',
-      async () => !(await isPayloadThere(owesNothing)),
+      async () => !(await isPayloadStored(owesNothing)),
       minute,
     );
-    expect(await isPayloadThere(waiting)).toBe(true);
-    expect(await isPayloadThere(recent)).toBe(true);
+    expect(await isPayloadStored(waiting)).toBe(true);
+    expect(await isPayloadStored(recent)).toBe(true);
 
     await publishWebhook(worker.publisher, { id: waiting, projectId, endpointId });
     await endpoint.waitForRequests(1);
@@ -109,8 +109,8 @@ describe('a worker with PAYLOAD_RETENTION_DAYS', () => {
       return (await world.sql.query(sql, [deliveryId(waiting, endpointId)])).rowCount === 1;
     });
     clock.aheadMs += 3_600_000;
-    await waitFor('the next hour’s run', async () => !(await isPayloadThere(waiting)), minute);
-    expect(await isPayloadThere(recent)).toBe(true);
+    await waitFor('the next hour’s run', async () => !(await isPayloadStored(waiting)), minute);
+    expect(await isPayloadStored(recent)).toBe(true);
     const facts = await world.sql.query('select from webhook_logs where project_id = $1', [projectId]);
     expect(facts.rowCount).toBe(3);
   }, 150_000);

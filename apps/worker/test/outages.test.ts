@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** A project that the worker has cached, so that it can deliver without Postgres. */
-async function knownProject(retry: string) {
+async function cachedProject(retry: string) {
   const { projectId, endpoints } = await world.seed({ retry });
   const { id: endpointId, endpoint } = endpoints[0]!;
   const first = freshId();
@@ -34,7 +34,7 @@ const drainAudit = () =>
 async function withoutPostgres(work: () => Promise<void>): Promise<void> {
   await world.servers.postgres!.stop();
   try {
-    await waitFor('the worker to notice', () => !world.postgres.health.isUp);
+    await waitFor('the worker to report Postgres as down', () => !world.postgres.health.isUp);
     await work();
   } finally {
     await world.servers.postgres!.start();
@@ -44,7 +44,7 @@ async function withoutPostgres(work: () => Promise<void>): Promise<void> {
 
 describe('while Postgres is stopped', () => {
   it('webhooks are delivered and retried while Postgres is stopped, and their attempts recorded later', async () => {
-    const { projectId, endpointId, endpoint } = await knownProject('1s');
+    const { projectId, endpointId, endpoint } = await cachedProject('1s');
     const failing = freshId();
     const fine = freshId();
     endpoint.answerWith(({ headers }) => ({
@@ -68,7 +68,7 @@ describe('while Postgres is stopped', () => {
   });
 
   it('an endpoint that answers 410 while Postgres is stopped is disabled by its 410 five minutes later', async () => {
-    const { projectId, endpointId, endpoint } = await knownProject('1s');
+    const { projectId, endpointId, endpoint } = await cachedProject('1s');
     endpoint.answerWith({ statusCode: 410 });
     const id = freshId();
     await withoutPostgres(async () => {
@@ -94,7 +94,7 @@ describe('while Postgres is stopped', () => {
 
 describe('while RabbitMQ is down', () => {
   it('the next attempt waits in the outbox while RabbitMQ is down, once, and is made when it is back', async () => {
-    const { projectId, endpointId, endpoint } = await knownProject('1s');
+    const { projectId, endpointId, endpoint } = await cachedProject('1s');
     const id = freshId();
     endpoint.answerWith(({ headers }) =>
       headers['webhook-id'] === id && headers['x-hqrelay-attempt'] === '1'
@@ -132,7 +132,7 @@ describe('while RabbitMQ is down', () => {
   });
 
   it('a webhook in flight when RabbitMQ restarts is delivered, and the worker consumes again', async () => {
-    const { projectId, endpointId, endpoint } = await knownProject('1s');
+    const { projectId, endpointId, endpoint } = await cachedProject('1s');
     endpoint.answerWith({ delayMs: 500 });
     const ids = Array.from({ length: 20 }, () => freshId());
     for (const id of ids) await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));

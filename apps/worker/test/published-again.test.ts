@@ -41,7 +41,7 @@ describe('a duplicate', () => {
     },
   );
 
-  it('a duplicate is not posted while the same worker has its attempt in flight, nor forks the schedule', async () => {
+  it('a duplicate of an attempt in flight is not posted, and makes no second schedule', async () => {
     const { id, endpoint, content, projectId, endpointId } = await seedWebhook(world, '1s,1h');
     endpoint.answerWith((_request, count) => ({ statusCode: 500, delayMs: count === 1 ? 800 : 0 }));
     const again = { id, endpointIds: [endpointId], mayBeDuplicate: 'done_if_recorded' as const };

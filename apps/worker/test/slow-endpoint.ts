@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 export type SlowEndpoint = Awaited<ReturnType<typeof startSlowEndpoint>>;
 
-/** Keeps every request waiting until the test releases it. Bodies are counted and thrown away. */
+/** Answers no request until the test says so. Bodies are counted and discarded. */
 export async function startSlowEndpoint() {
   const waiting: { response: ServerResponse; times: number }[] = [];
   const seen = { requests: 0, bytes: 0, webhookIds: new Map<string, number>() };
@@ -26,7 +26,7 @@ export async function startSlowEndpoint() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     waiting,
     seen,
-    /** Answers those that have waited longest, each by how many times its webhook has come. */
+    /** Answers the requests that have waited longest. The status depends on how often the webhook has come. */
     answer(count = waiting.length, statusOf: (times: number) => number = () => 200) {
       for (const { response, times } of waiting.splice(0, count)) response.writeHead(statusOf(times)).end();
     },

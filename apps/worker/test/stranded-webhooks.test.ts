@@ -119,7 +119,7 @@ describe('a webhook that is not put back', () => {
     await world.send(world.message(projectId, { id: attempted, endpointIds: [endpointId] }));
     await world.waitForAttempts(attempted, 1);
     await hold(await record());
-    await kill(await record());
+    await deadLetter(await record());
     await record({ endpointIds: [] });
     await record({ status: 'duplicate' });
     expect(await putBackAfterAMinute()).toBe(0);
@@ -180,7 +180,7 @@ async function hold(id: string): Promise<void> {
   await holdDeliveries(world.postgres.pool, [held], world.now());
 }
 
-async function kill(id: string): Promise<void> {
+async function deadLetter(id: string): Promise<void> {
   await world.sql.query(
     `insert into dead_letters (id, kind, reason, project_id, webhook_log_id, endpoint_id, dead_at)
      values ($1, 'delivery', 'test', $2, $3, $4, now())`,

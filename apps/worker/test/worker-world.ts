@@ -119,7 +119,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     forget,
     storeDeadLetters,
     releaseHeld: () => jobs.releaseHeld.run(),
-    /** What the worker has logged at level error. */
+    /** The log lines of the worker at level error. */
     errors: () => logs.filter(({ level }) => level === 'error'),
     /** A project with an endpoint for each of `hows`; each endpoint is a recording server. */
     async seed(...hows: { retry?: string; timeoutMs?: number }[]) {
@@ -143,7 +143,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     /** Handles a message as the broker redelivers it after a worker has crashed. */
     redeliver: (content: Buffer) =>
       dispatch(worker.deps, { content, redelivered: true, entrance, isLive: true }),
-    /** As the broker moves a message to `hqrelay.dead-letter` at its delivery limit. */
+    /** Publishes to `hqrelay.dead-letter`, where the broker moves a message at its delivery limit. */
     sendToDeadLetters: (content: Buffer) => publish(content, '', deadLetterQueue),
     /** The attempts of one webhook that the worker has published, and their exchanges. */
     publishedOf(webhookLogId: string): (DeliveryFields & { exchange: string; routingKey: string })[] {
@@ -154,7 +154,7 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
         return delivery ? [{ ...delivery, exchange, routingKey }] : [];
       });
     },
-    /** Those of one webhook, after the job has emptied the queue. */
+    /** The dead letters of one webhook, after the job has emptied the queue. */
     async deadLettersOf(webhookLogId: string): Promise<DeadLetterInSql[]> {
       await storeDeadLetters();
       const { rows } = await world.sql.query<DeadLetterInSql>(

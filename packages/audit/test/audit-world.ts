@@ -52,7 +52,7 @@ export async function startAuditWorld(options: { diskMib?: number } = {}) {
     recorder,
     withoutBroker: recorderWith(noPublisher),
     anotherWithoutBroker: () => recorderWith(noPublisher),
-    /** What the recorders reported, and how many statements were sent to Postgres. */
+    /** The reports of the recorders, and the number of statements that were sent to Postgres. */
     observed,
     drain: (stopping?: AbortSignal) => drainSpill({ postgres, connection, publisher }, stopping),
     spill: (body: Buffer) => publisher.publish({ exchange: '', routingKey: auditQueue, body }),

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-it('two processes that meet a month without partitions both store their rows', async () => {
+it('two processes that find a month without partitions both store their rows', async () => {
   const at = new Date();
   at.setUTCMonth(at.getUTCMonth() + 9, 15);
   // The function makes partitions under this lock: both have failed to store their row before either may make them.

@@ -52,7 +52,7 @@ describe('recording rows', () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
-  it('a row of a month without partitions makes them', async () => {
+  it('recording a row of a month without partitions makes the partitions', async () => {
     const at = new Date();
     at.setUTCMonth(at.getUTCMonth() + 7, 15);
     const rows = [webhook(undefined, newId(at.getTime())), attempt({ id: newId(at.getTime()) }), webhook()];
@@ -83,8 +83,8 @@ describe('recording rows', () => {
       { v: 1, kind: 'audit_row', reason: 'not a UUIDv7' },
       { v: 1, kind: 'audit_row', reason: expect.stringContaining('out of range') },
     ]);
-    const kept = parked.map(({ content }) => decodeSpill(content));
-    expect(kept).toEqual(
+    const spills = parked.map(({ content }) => decodeSpill(content));
+    expect(spills).toEqual(
       expect.arrayContaining([
         { kind: 'spill', rows: [tooSlow] },
         { kind: 'spill', rows: [outOfTime] },
@@ -156,13 +156,13 @@ describe('while Postgres is frozen', () => {
     }
     await world.waitUntilPostgresIs('up');
     await world.drain();
-    const kept = async (row: AuditRow) => {
+    const credentialsOf = async (row: AuditRow) => {
       const id = row.kind === 'webhook' ? row.log.id : row.attempt.id;
       const sql = 'select credentials from webhook_payloads where id = $1';
       return (await world.sql.query(sql, [id])).rows;
     };
-    expect(await kept(withThem)).toEqual([{ credentials }]);
-    expect(await kept(plain)).toEqual([{ credentials: null }]);
+    expect(await credentialsOf(withThem)).toEqual([{ credentials }]);
+    expect(await credentialsOf(plain)).toEqual([{ credentials: null }]);
   });
 
   it('a row beyond the bound of memory is refused at once while Postgres is frozen', async () => {

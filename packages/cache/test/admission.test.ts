@@ -252,17 +252,17 @@ it('repeated answers get a row for the first thousand a minute, then for each hu
   expect(answers.filter(({ recordRow }) => recordRow)).toHaveLength(1_003);
 });
 
-describe('the age of what Redis remembers of a project', () => {
+describe('the age of the epoch of a project', () => {
   const ageOf = async (webhookId: string) => (await reserve(request({ webhookId }))).memoryAgeMs;
 
-  it('the memory of Redis is as old as a project whose creation it knows, and new once that is forgotten', async () => {
+  it('the epoch of a project that was created with Redis is old, and an epoch that Redis lost begins anew', async () => {
     await rememberFromBirth(cache.redis, projectId);
     expect(await ageOf('evt_1')).toBeGreaterThan(1e12);
     await cache.redis.del(`hqrelay:epoch:{${projectId}}`);
     expect(await ageOf('evt_2')).toBeLessThan(1_000);
   });
 
-  it('the memory of Redis starts anew after ids were accepted without it; no late command makes it older', async () => {
+  it('the epoch begins anew after ids were accepted without Redis, and no late command makes it older', async () => {
     await rememberFromBirth(cache.redis, projectId);
     await distrustMemory(cache.redis, projectId);
     await rememberFromBirth(cache.redis, projectId);
@@ -270,7 +270,7 @@ describe('the age of what Redis remembers of a project', () => {
   });
 });
 
-it('a script that a restarted Redis does not know is sent again', async () => {
+it('a script that a restarted Redis does not have is sent again', async () => {
   await reserve(request());
   await cache.redis.script('FLUSH');
   expect(await reserve(request())).toMatchObject({ isMine: false, held: { state: 'reserved' } });

@@ -161,7 +161,7 @@ describe('a Redis that answers with errors', () => {
   );
 });
 
-it('an ACL user with the rights that docs/operations.md names can do everything', async () => {
+it('an ACL user with the rights that docs/operations.md names can run every command of the apps', async () => {
   const documented = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
   const rights = /An ACL user needs `([^`]+)`, and\s+`([^`]+)`/.exec(documented)?.slice(1).join(' ') ?? '';
   await cache.redis.call('ACL', 'SETUSER', 'app', 'on', '>pw', ...rights.split(' '));
@@ -185,7 +185,7 @@ it('an ACL user with the rights that docs/operations.md names can do everything'
     expect(await configs.read(projectId, 0)).toEqual({ kind: 'absent' });
     expect(await countLiveWorkers(limited.redis, { workerId: 'one', withinMs: 1_000 })).toBe(1);
     await leaveLiveWorkers(limited.redis, 'one');
-    const claim = {
+    const keyRequest = {
       projectId,
       webhookId: 'w',
       id: freshId(),
@@ -194,11 +194,11 @@ it('an ACL user with the rights that docs/operations.md names can do everything'
       contentKeys: [],
     };
     const limits = { rateLimitPerMinute: 1, idempotencyTtlSeconds: 60 };
-    expect(await admit(limited, { ...claim, ...limits })).toMatchObject({ isMine: true });
-    expect(await acceptKeys(limited, { ...claim, ...limits })).toBe(true);
-    expect(await admit(limited, { ...claim, ...limits })).toMatchObject({ held: { state: 'accepted' } });
-    expect(await releaseKeys(limited, claim)).toBe(true);
-    await uncount(limited, claim);
+    expect(await admit(limited, { ...keyRequest, ...limits })).toMatchObject({ isMine: true });
+    expect(await acceptKeys(limited, { ...keyRequest, ...limits })).toBe(true);
+    expect(await admit(limited, { ...keyRequest, ...limits })).toMatchObject({ held: { state: 'accepted' } });
+    expect(await releaseKeys(limited, keyRequest)).toBe(true);
+    await uncount(limited, keyRequest);
     await distrustMemory(limited.redis, projectId);
     expect(await evictionWarning(limited.redis)).toBeUndefined();
     expect(refused).toEqual([]);

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-// The scripts of version 0.1.0, whose receivers may run beside ours on the same Redis. Not to be changed.
+// The scripts of an earlier version, whose receivers may run beside this one's on the same Redis. Do not change them.
 const parseValue = `
 local function parse(value)
   local state, id, sha256, token, at = string.match(value, '^(%a)|([^|]*)|([^|]*)|([^|]*)|(%d+)$')
@@ -81,7 +81,7 @@ const keysOf = ({ projectId, webhookId }: Request) => [
   `hqrelay:epoch:{${projectId}}`,
 ];
 
-/** What a receiver of version 0.1.0 sends, and its own words for the answer: `admitted`, `seen` or `pending`. */
+/** The commands of a receiver of that version, and its names for the answers: `admitted`, `seen` and `pending`. */
 export const previousVersion = {
   async reserve(redis: Redis, request: Request): Promise<{ kind: string; id: string }> {
     const { id, payloadSha256, token } = request;

@@ -7,7 +7,7 @@ import type {
   WebhookPayloadRow,
 } from '../src/queries/append-audit.ts';
 
-/** A `queued` webhook of a project and an endpoint of its own, with what a test wants to be otherwise. */
+/** A `queued` webhook of a project and an endpoint of its own, with the given fields. */
 export function webhookRow(
   log: Partial<WebhookLogRow> = {},
   payload: Partial<WebhookPayloadRow> | null = {},
@@ -34,7 +34,7 @@ export function webhookRow(
   };
 }
 
-/** The first attempt of a webhook's delivery to the first endpoint it owes, failed, with what a test wants to be otherwise. */
+/** The first attempt of a webhook's delivery to the first endpoint that it owes, failed, with the given fields. */
 export function attemptRow(
   webhook: Pick<WebhookLogRow, 'id' | 'projectId' | 'endpointIds'>,
   attempt: Partial<DeliveryAttemptRow> = {},

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-/** Disables an endpoint as programs of the version before `disabled_by` do. Returns whom the relay holds responsible, and what is owed. */
+/** Disables an endpoint as programs before the column `disabled_by` do. Returns `disabledBy` of the list, and the number of owed endpoints. */
 async function disabledByOldProgram(reason: string | null) {
   const project = await seedProject(world);
   const { id } = await seedEndpoint(world, project.id, { url: 'https://example.com/' });

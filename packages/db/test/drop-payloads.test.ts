@@ -27,7 +27,7 @@ async function end(
   await appendAudit(app, [row]);
 }
 
-async function kept(...rows: { log: { id: string } }[]): Promise<boolean[]> {
+async function storedOf(...rows: { log: { id: string } }[]): Promise<boolean[]> {
   const ids = rows.map(({ log }) => log.id);
   const found = await app.query<{ id: string }>(
     'select id from webhook_payloads where id = any($1::uuid[])',
@@ -43,7 +43,7 @@ describe('dropping payloads', () => {
     await end(dead, 'dead_lettered');
     await end(recent, 'delivered');
     expect(await dropPayloads(app, Date.now() - 2 * dayMs)).toBe(2);
-    expect(await kept(ended, dead, recent)).toEqual([false, false, true]);
+    expect(await storedOf(ended, dead, recent)).toEqual([false, false, true]);
     const facts = await app.query('select from webhook_logs where id = any($1::uuid[])', [
       [ended.log.id, dead.log.id],
     ]);
@@ -79,13 +79,13 @@ describe('dropping payloads', () => {
       [replayId, replayed.log.id, replayed.log.endpointIds[0], 'test', new Date(timeOfId(replayId))],
     );
     expect(await dropPayloads(app, now - 2 * dayMs)).toBe(0);
-    expect(await kept(waiting, held, replayed)).toEqual([true, true, true]);
+    expect(await storedOf(waiting, held, replayed)).toEqual([true, true, true]);
     await end(waiting, 'delivered');
     expect(await dropPayloads(app, now - 2 * dayMs)).toBe(1);
-    expect(await kept(waiting, held, replayed)).toEqual([false, true, true]);
+    expect(await storedOf(waiting, held, replayed)).toEqual([false, true, true]);
   });
 
-  it('dropping in several batches gives the space of an emptied month back', async () => {
+  it('dropping in several batches releases the disk space of an emptied month', async () => {
     const rows = Array.from({ length: 1_200 }, () =>
       webhookRow({ id: newId(Date.now() - 70 * dayMs), endpointIds: [] }, { payload: Buffer.alloc(100) }),
     );

@@ -45,7 +45,7 @@ describe('the breaker of an endpoint', () => {
     expect(await dropQuietBreakers(app)).toBe(0);
     await world.sql.query("update endpoint_breakers set updated_at = now() - interval '61 minutes'");
     await dropQuietBreakers(app);
-    const known = await readBreakers(app);
-    expect([known.has(quiet), known.has(open)]).toEqual([false, true]);
+    const breakers = await readBreakers(app);
+    expect([breakers.has(quiet), breakers.has(open)]).toEqual([false, true]);
   });
 });

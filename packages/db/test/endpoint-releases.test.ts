@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 const t0 = Date.now();
 
-/** One delivery for each of `ages`, which say how many seconds ago its webhook came. The message says the age. */
+/** One delivery for each of `ages`, the age of its webhook in seconds. The message contains the age. */
 async function hold(reason: HoldReason, ages: readonly number[], dueAt = 0, queue = 'hqrelay.webhooks') {
   const deliveries = ages.map((age) => ({
     deliveryId: freshId(),
@@ -39,7 +39,7 @@ async function hold(reason: HoldReason, ages: readonly number[], dueAt = 0, queu
 
 const ages = (count: number) => Array.from({ length: count }, (_, index) => count - index);
 
-/** The ages of what was let go, in the order it went. */
+/** The ages of the released deliveries, in the order of release. */
 async function released(changes: Partial<ReleaseOptions> = {}): Promise<number[]> {
   const releasedAges: number[] = [];
   await releaseOfEndpoint(
@@ -67,7 +67,7 @@ const holding = async () => (await listHoldingEndpoints(app)).map((each) => each
 
 describe('an endpoint that holds deliveries', () => {
   it.each(['paused', 'disabled', 'breaker'] as const)(
-    'is found (%s) when it is enabled and not paused',
+    'an endpoint with deliveries held for %s is found when it is enabled and not paused',
     async (reason) => {
       await hold(reason, [1, 2, 3]);
       await app.query('update endpoints set paused = true, enabled = false where id = $1', [endpointId]);
@@ -125,7 +125,7 @@ describe('deliveries held while their endpoint was paused', () => {
 });
 
 describe('deliveries held for their breaker', () => {
-  it('deliveries held for a breaker are released as far as there is room, and again after the pause', async () => {
+  it('deliveries held for a breaker are released while slots are free, and again after the interval', async () => {
     await hold('breaker', ages(30));
     expect(await released({ breakerRoom: { retries: 10, replays: 0 } })).toEqual(ages(30).slice(0, 10));
     expect(await released({ breakerRoom: { retries: 10, replays: 0 }, now: t0 + 399 })).toEqual([]);
@@ -135,7 +135,7 @@ describe('deliveries held for their breaker', () => {
     expect(await released({ breakerRoom: { retries: 0, replays: 0 }, now: t0 + 800 })).toEqual([]);
   });
 
-  it('deliveries held for a breaker are released into each lane as far as that lane has room', async () => {
+  it('deliveries held for a breaker are released into each lane while that lane has free slots', async () => {
     await hold('breaker', [4, 2], 0, 'hqrelay.replays');
     await hold('breaker', [3, 1]);
     expect(await released({ breakerRoom: { retries: 2, replays: 1 } })).toEqual([4, 3]);

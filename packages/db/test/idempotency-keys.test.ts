@@ -56,21 +56,24 @@ async function reserve(request: KeyRequest): Promise<KeyReservation> {
 const storedNames = { reserved: 'reserved', accepted: 'seen', released: 'retryable' } as const;
 
 describe('the statement reserves a key as the domain does', () => {
-  it.each(reservationCases())('$title', async ({ held, ageMs, request, expected }) => {
-    if (held) {
-      await world.sql.query(
-        `insert into idempotency_keys
+  it.each(reservationCases())(
+    'the statement reserves a key as the domain does: $title',
+    async ({ held, ageMs, request, expected }) => {
+      if (held) {
+        await world.sql.query(
+          `insert into idempotency_keys
            (project_id, webhook_id, webhook_log_id, payload_sha256, state, token, reserved_at, expires_at)
          values ($1, 'evt_1', $2, $3, $4, $5, now() - $6 * interval '1 ms', now() + interval '1 hour')`,
-        [projectId, held.id, held.payloadSha256, storedNames[held.state], held.token, ageMs],
-      );
-    }
-    const { state, id, payloadSha256 } = expected.held;
-    expect(await reserve(keyOf('evt_1', request))).toMatchObject({
-      held: { state, id, payloadSha256 },
-      isMine: expected.isMine,
-    });
-  });
+          [projectId, held.id, held.payloadSha256, storedNames[held.state], held.token, ageMs],
+        );
+      }
+      const { state, id, payloadSha256 } = expected.held;
+      expect(await reserve(keyOf('evt_1', request))).toMatchObject({
+        held: { state, id, payloadSha256 },
+        isMine: expected.isMine,
+      });
+    },
+  );
 });
 
 describe('requests that are made together', () => {
@@ -120,7 +123,7 @@ describe('requests that are made together', () => {
   });
 });
 
-describe('receivers of this version and of the one before, on one database', () => {
+describe('receivers of this version and of the previous one, on one database', () => {
   type Version = {
     reserve: (request: KeyRequest) => Promise<{ kind: string; id: string }>;
     accept: (request: KeyRequest) => Promise<void>;
@@ -144,8 +147,8 @@ describe('receivers of this version and of the one before, on one database', () 
   };
 
   it.each([
-    ['the version before reads what this version wrote', thisVersion, versionBefore],
-    ['this version reads what the version before wrote', versionBefore, thisVersion],
+    ['a receiver of the previous version reads the rows of this version', thisVersion, versionBefore],
+    ['a receiver of this version reads the rows of the previous version', versionBefore, thisVersion],
   ])('%s', async (_title, writer, reader) => {
     const accepted = keyOf('accepted');
     await writer.reserve(accepted);

@@ -121,7 +121,7 @@ describe('migrating', () => {
     }
   });
 
-  it('migrating takes no membership away that another database may need, and names it', async () => {
+  it('migrating revokes no membership that another database may need, and names it', async () => {
     const [one, other] = [await newDatabase(), await newDatabase()];
     const [user, shared] = [newUser(), newUser()];
     await migrate({ migrationDatabaseUrl: urlOf(one), databaseUrl: urlOf(one, user) });
@@ -141,7 +141,7 @@ describe('migrating', () => {
     await connected(urlOf(one, user), (client) => client.query('delete from outbox'));
   });
 
-  it('migrating gives the user of version 0.1.0 the privileges of every program, and revokes a grant that is not stated', async () => {
+  it('migrating gives the user of an earlier version the privileges of every program, and revokes other grants', async () => {
     const database = await newDatabase();
     const user = newUser();
     const owner = { migrationDatabaseUrl: urlOf(database) };
@@ -166,7 +166,7 @@ describe('migrating', () => {
     });
   });
 
-  it('migrating as an owner that may make no role says what an administrator has to run, step by step', async () => {
+  it('migrating as an owner that may make no role prints the statements for an administrator, step by step', async () => {
     const [owner, user] = [newUser(), newUser()];
     const database = await newDatabase();
     await onServer(async (client) => {

@@ -104,7 +104,7 @@ describe('the migrations', () => {
     entries: { idx: number; when: number; tag: string }[];
   };
 
-  it('each migration stands in the journal once, in order and with a rising time, because an earlier time is never applied', () => {
+  it('each migration is in the journal once, in order and with a rising time, because an earlier time is never applied', () => {
     const files = readdirSync(migrations).filter((name) => name.endsWith('.sql'));
     expect(journal.entries.map((entry) => `${entry.tag}.sql`)).toEqual(files.toSorted());
     expect(journal.entries.map((entry) => entry.idx)).toEqual(journal.entries.map((_, index) => index));

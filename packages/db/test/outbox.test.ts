@@ -23,7 +23,7 @@ async function texts(): Promise<string[]> {
 const atMost = (limit: number) => ({ limit, smallBytesMax: 32_768 });
 
 describe('the outbox', () => {
-  it('the drain hands out whole messages in the order they came, a limited number at a time', async () => {
+  it('the drain publishes whole messages in the order they were inserted, a limited number at a time', async () => {
     const rows = ['1', '2', '3'].map((text) => message(text));
     for (const row of rows) await insertOutbox(app, row);
     const handed: unknown[] = [];
@@ -55,7 +55,7 @@ describe('the outbox', () => {
     expect(await texts()).toEqual(['another exchange', 'small']);
   });
 
-  it('the drain hands out no more bytes at once than its bound', async () => {
+  it('the drain publishes no more bytes at once than its bound', async () => {
     const rows = Array.from({ length: 8 }, (_, index) => ({
       ...message(''),
       message: Buffer.alloc(3 << 20, index),
@@ -68,7 +68,7 @@ describe('the outbox', () => {
     expect(handed).toEqual(rows.map(({ id }) => id));
   });
 
-  it('the drain keeps the messages that could not be published', async () => {
+  it('messages that the drain could not publish stay in the outbox', async () => {
     for (const text of ['1', '2', '3']) await insertOutbox(app, message(text));
     expect(await drainOutbox(app, atMost(10), async (row) => row.message.toString() === '2')).toMatchObject({
       published: 1,
@@ -82,7 +82,7 @@ describe('the outbox', () => {
     expect(await texts()).toEqual(['duplicate']);
   });
 
-  it('two workers never drain it at the same time', async () => {
+  it('two workers do not drain the outbox at the same time', async () => {
     for (const text of ['1', '2', '3']) await insertOutbox(app, message(text));
     const published: string[] = [];
     const publish = async (row: { message: Buffer }) => {
@@ -94,7 +94,7 @@ describe('the outbox', () => {
     expect(published.toSorted((a, b) => a.localeCompare(b))).toEqual(['1', '2', '3']);
   });
 
-  it('a message that is inserted again while its row is being drained is kept', async () => {
+  it('a message that is inserted again while its row is being drained stays in the outbox', async () => {
     const row = message('the same publication');
     await insertOutbox(app, row);
     let again: Promise<void> | undefined;
@@ -108,7 +108,7 @@ describe('the outbox', () => {
     expect(await texts()).toEqual(['the same publication']);
   });
 
-  it('the outbox keeps every row when the connection to Postgres breaks while it publishes, and the process survives', async () => {
+  it('every row stays in the outbox when the connection to Postgres breaks during a publish, and the process survives', async () => {
     await insertOutbox(app, message('1'));
     const drain = drainOutbox(app, atMost(10), async () => {
       await world.sql.query(

@@ -26,7 +26,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** The months of the partitions that were looked into, planning included. */
+/** The months of the partitions that `work` has opened, planning included. */
 async function monthsOf(work: () => Promise<unknown>): Promise<string[]> {
   await pool.query('begin');
   await work();
@@ -46,11 +46,11 @@ function monthsBetween(from: number, to: number): string[] {
   return [...months];
 }
 
-it('the statements of the hot paths read only the months that they ask for, however many exist', async () => {
+it('the statements of the hot paths open only the partitions of the months that they name, however many exist', async () => {
   const { log } = webhookRow();
   const attempt = attemptRow(log);
   const now = Date.now();
-  const claim = {
+  const keyRequest = {
     projectId: log.projectId,
     webhookId: log.webhookId,
     id: freshId(),
@@ -61,11 +61,11 @@ it('the statements of the hot paths read only the months that they ask for, howe
   };
   await appendAudit(pool, [webhookRow(log), attempt]);
 
-  expect(await monthsOf(() => findPriorWebhooks(pool, [claim]))).toEqual(
+  expect(await monthsOf(() => findPriorWebhooks(pool, [keyRequest]))).toEqual(
     monthsBetween(now - 2 * dayMs, now + dayMs),
   );
   expect(await monthsOf(() => findOwedEndpoints(pool, [log.id]))).toEqual(monthsBetween(now, now));
-  // Written again: it is asked which of them are there.
+  // Writing the row again also asks which rows exist.
   expect(await monthsOf(() => appendAudit(pool, [attempt]))).toEqual(monthsBetween(now, now));
 
   const { webhookLogId, deliveryId } = attempt.attempt;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-// The statements of version 0.1.0, whose receivers may run beside ours on the same tables. Not to be changed.
+// The statements of an earlier version, whose receivers may run beside this one's on the same tables. Do not change them.
 type KeyClaim = {
   projectId: string;
   webhookId: string;

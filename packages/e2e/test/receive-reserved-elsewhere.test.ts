@@ -53,10 +53,11 @@ async function reserveInPostgres(state: 'reserved' | 'seen' | 'retryable', of = 
 
 /** Deletes the id in Redis, after the receiver has marked it as accepted: the answer does not wait for the mark. */
 async function deleteInRedis(): Promise<void> {
-  const key = `hqrelay:idempotency:{${project.id}}:evt_1`;
-  await waitFor('the mark', async () => (await redis.get(key))?.startsWith('S'));
-  await redis.del(key);
+  await waitFor('the mark', async () => (await redis.get(redisKey()))?.startsWith('S'));
+  await redis.del(redisKey());
 }
+
+const redisKey = () => `hqrelay:idempotency:{${project.id}}:evt_1`;
 
 const post = () => postWebhook(receiver.url, project, { webhookId: 'evt_1', body });
 
@@ -64,7 +65,8 @@ describe('an id that Redis does not have and another receiver has reserved in Po
   it('an id that another receiver has reserved in Postgres is answered with the outcome of its request', async () => {
     const id = await reserveInPostgres('reserved');
     const waiting = post();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    // A request that has to wait releases its own key in Redis.
+    await waitFor('the request to wait', async () => (await redis.get(redisKey()))?.startsWith('F'));
     await world.sql.query("update idempotency_keys set state = 'seen' where project_id = $1", [project.id]);
     const answer = await waiting;
     expect(answer.statusCode).toBe(202);

@@ -204,9 +204,12 @@ describe('while Redis is', () => {
     await client.connect();
     const key = `hqrelay:idempotency:{${project.id}}:evt_1`;
     await client.set(key, ['P', id, hash('sha256', body), randomUUID(), Date.now()].join('|'));
-    client.disconnect();
+    const scriptCalls = async () =>
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
+    const before = await scriptCalls();
     const waiting = postWebhook(receiver.url, project, { webhookId: 'evt_1', body });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await waitFor('the duplicate to ask Redis twice', async () => (await scriptCalls()) >= before + 2);
+    client.disconnect();
     await redis.stop();
     const answer = await waiting;
     await redis.start();

@@ -44,7 +44,7 @@ export async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** An endpoint below HTTP: each connection is given to the test, and counted. */
+/** An endpoint without an HTTP server: the test gets each connection, which is counted. */
 export async function startEndpoint(onConnection: (socket: Socket, number: number) => void) {
   const sockets = new Set<Socket>();
   let connections = 0;

@@ -97,7 +97,7 @@ describe('an entry that this relay did not write', () => {
     expect(untrusted).toEqual([other]);
   });
 
-  it('an older version of the relay cannot parse our entry, but can read its version', async () => {
+  it('an older version of the relay cannot parse an entry of this version, but can read its version', async () => {
     await configs.write(config, now);
     const ours = (await cache.redis.get(key())) as string;
     expect(() => JSON.parse(ours.slice(ours.indexOf(' ') + 1)) as unknown).toThrow(SyntaxError);
@@ -105,7 +105,7 @@ describe('an entry that this relay did not write', () => {
   });
 });
 
-it('an entry that Redis kept or restored past its expiry is not used', async () => {
+it('an entry that is in Redis after its expiry is not used', async () => {
   await configs.write(config, now);
   const text = (await cache.redis.get(key())) as string;
   await cache.redis.set(key(), text);

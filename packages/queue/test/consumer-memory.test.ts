@@ -166,7 +166,7 @@ describe('a consumer', () => {
     expect(String(errors[0])).toContain('took longer than 50 ms');
   });
 
-  it('a consumer that drains sends every verdict at its end, and leaves the messages that it did not begin in order', async () => {
+  it('a consumer that drains sends every verdict at its end, and leaves the messages that it did not start in order', async () => {
     const first = published;
     await publish(700, 100);
     const { consumer, consuming, held, finish } = holding();

@@ -106,16 +106,16 @@ describe('a consumer', () => {
     expect(performance.now() - sentAt).toBeGreaterThanOrEqual(900);
   });
 
-  it('a consumer whose channel alone has died opens another and is redelivered what it held', async () => {
+  it('a consumer whose channel the broker closed opens another and is redelivered its messages', async () => {
     const seen: string[] = [];
-    let letGo: (() => void) | undefined;
+    let release: (() => void) | undefined;
     const { consumer } = await consume('hqrelay.webhooks', async ({ content, redelivered }) => {
       seen.push(`${content.toString()} ${redelivered}`);
-      if (seen.length === 1) await new Promise<void>((resolve) => (letGo = resolve));
+      if (seen.length === 1) await new Promise<void>((resolve) => (release = resolve));
       return 'ack';
     });
     await send('hqrelay.webhooks', 'held');
-    await waitFor('the message', () => letGo !== undefined);
+    await waitFor('the message', () => release !== undefined);
     const dead = consumer.channel;
     // The broker closes a channel that acknowledges a message it never got.
     dead?.ack({ fields: { deliveryTag: 4_711 } } as Message);
@@ -123,7 +123,7 @@ describe('a consumer', () => {
     await send('hqrelay.webhooks', 'after');
     await waitFor('both', () => seen.length === 3);
     expect(seen.toSorted((a, b) => a.localeCompare(b))).toEqual(['after false', 'held false', 'held true']);
-    letGo?.();
+    release?.();
     await waitFor('the verdict of the dead channel to be dropped', () => consumer.inFlight === 0);
     expect(consumer.isConsuming).toBe(true);
   });
@@ -142,14 +142,14 @@ describe('a consumer', () => {
     await waitFor('the message', () => seen.includes('after'));
   });
 
-  it('a consumer that drains begins nothing, finishes what it began, and requeues the rest in order', async () => {
+  it('a consumer that drains finishes the messages in work, starts no other, and requeues the rest in order', async () => {
     const begun: string[] = [];
-    const settle: (() => void)[] = [];
+    const finish: (() => void)[] = [];
     const { consumer, connection } = await consume(
       'hqrelay.webhooks',
       ({ content }) => {
         begun.push(content.toString());
-        return new Promise<Verdict>((resolve) => settle.push(() => resolve('ack')));
+        return new Promise<Verdict>((resolve) => finish.push(() => resolve('ack')));
       },
       { prefetch: 3 },
     );
@@ -159,11 +159,11 @@ describe('a consumer', () => {
     let isDrained = false;
     const drained = consumer.drain(10_000).then(() => (isDrained = true));
     expect(consumer.isConsuming).toBe(false);
-    settle[0]?.();
-    settle[1]?.();
+    finish[0]?.();
+    finish[1]?.();
     await waitFor('two verdicts', () => consumer.inFlight === 1);
     expect(isDrained).toBe(false);
-    settle[2]?.();
+    finish[2]?.();
     await drained;
     await connection.stop();
 
@@ -228,7 +228,7 @@ describe('pulling a queue', () => {
     expect(count).toBe(2);
   });
 
-  it('pulling a queue in batches takes no more at once than the limit, and leaves what was not handled', async () => {
+  it('pulling a queue in batches takes no more at once than the limit, and leaves the messages not handled', async () => {
     await send('hqrelay.webhooks', 'a', 'bb', 'c', 'd', 'e');
     const batches: string[][] = [];
     const pulling = (limits: { messagesMax: number; bytesMax: number }) =>

@@ -76,7 +76,7 @@ function waitUntilReceived(text: string): Promise<unknown> {
 
 const vhost = () => decodeURIComponent(new URL(world.rabbitmqUrl).pathname.slice(1)) || '/';
 
-/** The broker's own tool, with the environment of the running broker. */
+/** Runs the broker's command line tool with the environment of the running broker. */
 async function rabbitmqctl(...args: string[]): Promise<void> {
   const environment = readFileSync(`/proc/${broker.pid()}/environ`, 'utf8').split('\0');
   await promisify(execFile)('/usr/lib/rabbitmq/bin/rabbitmqctl', args, {
@@ -128,7 +128,7 @@ describe('while the broker does not answer', () => {
 });
 
 describe('while one queue does not answer', () => {
-  it('publishes to a silent queue fail, at once after the first, and other queues confirm meanwhile', async () => {
+  it('publishes to a silent queue fail, at once after the first, while other queues confirm', async () => {
     await suspend(delayName('1h'));
     try {
       expect(await publisher.publish(stuck)).toEqual({
@@ -138,7 +138,7 @@ describe('while one queue does not answer', () => {
       });
       expect(await publisher.publish(stuck)).toMatchObject({ reason: 'circuit_open' });
       await waitUntilConfirmed('beside 1');
-      // The broker confirms on another queue meanwhile, so the timeout is held against the stuck queue alone.
+      // The broker confirms on another queue, so the timeout opens the circuit of the stuck queue alone.
       const again = waitFor('the trial of the stuck queue', async () => {
         const result = await publisher.publish(stuck);
         return result.kind === 'failed' && result.reason === 'timed_out';

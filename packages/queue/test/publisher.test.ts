@@ -58,7 +58,7 @@ describe('a publish', () => {
     await waitFor('the connection', () => publisher.health.isUp && narrow.health.isUp);
   });
 
-  it('the first publish on a new channel is its trial, until whose confirm the publisher reports the queue as not ready', async () => {
+  it('until the first publish on a new channel is confirmed, mayPublishTo is false for its queue', async () => {
     await expectTrial();
     expect(await taken()).toHaveLength(3);
   });
@@ -68,7 +68,7 @@ describe('a publish', () => {
     expect(await taken()).toEqual(['message']);
   });
 
-  it('a publish that no queue takes fails, although the broker confirms it, and no other fails with it', async () => {
+  it('a publish that no queue accepts fails, although the broker confirms it, and no other fails with it', async () => {
     const nowhere = { exchange: workExchange, routingKey: 'hqrelay.nowhere', body };
     const missing = { exchange: '', routingKey: 'no.such.queue', body };
     const results = await Promise.all(

@@ -1,4 +1,4 @@
-// A run that is over before it is stopped, as vitest is on a signal. Prints what must not stay.
+// A run that exits before it is stopped, as vitest does on a signal. Prints the folder and the processes that must be removed.
 import { readFileSync, readdirSync } from 'node:fs';
 import { startRunServices } from '../src/run-services.ts';
 

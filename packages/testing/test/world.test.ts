@@ -33,7 +33,7 @@ test('a world is migrated, and the user of its apps does not own the schema', as
   }
 });
 
-test('nothing of a world is left once it is closed', async () => {
+test('a closed world leaves no database and no queue', async () => {
   const world = await createWorld(run);
   await askBroker(world, 'PUT');
 

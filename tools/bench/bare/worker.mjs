@@ -1,4 +1,4 @@
-// The worker's work without the product: consume, POST over kept connections, the attempt's row committed in batches, ack.
+// The worker's work without the product: consume, POST over kept-alive connections, the attempt's row committed in batches, ack.
 import { createHash, randomBytes } from 'node:crypto';
 import { connect } from 'amqplib';
 import pg from 'pg';

@@ -9,7 +9,7 @@ import {
   startPrivateRabbitmq,
   type RunningRabbitmq,
 } from './servers/private-rabbitmq.ts';
-import { keptSecret } from './servers/kept-secret.ts';
+import { persistentSecret } from './servers/persistent-secret.ts';
 import { findRedisServer, startPrivateRedis } from './servers/private-redis.ts';
 import type { RunningServer } from './running-server.ts';
 
@@ -50,7 +50,7 @@ export async function startPrivateServers<Name extends ServiceName>(
   const missing = missingPackages(names);
   if (missing.length > 0) await installPackages(missing, say);
   mkdirSync(dir, { recursive: true });
-  const launchers = launchersOf(options, await keptPorts(join(dir, 'ports.json'), names, say));
+  const launchers = launchersOf(options, await persistentPorts(join(dir, 'ports.json'), names, say));
   const started = await Promise.allSettled(names.map((name) => launchers[name]()));
   const failed = started.find((outcome) => outcome.status === 'rejected');
   if (failed) {
@@ -81,7 +81,7 @@ function launchersOf(
     redis: () => {
       const data = join(dir, 'redis');
       mkdirSync(data, { recursive: true });
-      const password = keptSecret(join(data, 'password'));
+      const password = persistentSecret(join(data, 'password'));
       return startPrivateRedis({ dir: data, port: ports.redis, durable, password });
     },
     rabbitmq: () =>
@@ -121,7 +121,7 @@ type Ports = {
  * The ports of a folder are chosen once, so that its URLs stay valid. When another process has taken a port since, the server
  * moves to a new one; before that, servers of a killed run get time to end.
  */
-async function keptPorts(file: string, names: readonly ServiceName[], say: Say): Promise<Ports> {
+async function persistentPorts(file: string, names: readonly ServiceName[], say: Say): Promise<Ports> {
   const ports = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Ports) : await newPorts();
   for (const name of names) {
     const wanted = name === 'rabbitmq' ? Object.values(ports.rabbitmq) : [ports[name]];

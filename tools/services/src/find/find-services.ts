@@ -38,7 +38,7 @@ export async function findServices(options: FindServicesOptions): Promise<FoundS
   refuseEmpty(env);
   refuseUsersWithoutDatabase(env);
   mkdirSync(dir, { recursive: true });
-  const passwords = keptPasswords(join(dir, 'passwords.json'));
+  const passwords = persistentPasswords(join(dir, 'passwords.json'));
   const urls = new Map<ServiceName, string>();
   for (const name of serviceNames) {
     const url = env[urlVariables[name]] ?? (await localUrl(name, options));
@@ -217,10 +217,10 @@ async function ensureDatabase(serverUrl: string, appPassword: string, say: Say):
 type Passwords = { owner: string; app: string; redis: string; rabbitmq: string };
 
 /** The passwords in the file, and new ones for those that it lacks. */
-function keptPasswords(file: string): Passwords {
+function persistentPasswords(file: string): Passwords {
   const make = () => randomBytes(18).toString('hex');
-  const kept = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Passwords>) : {};
-  const passwords = { owner: make(), app: make(), redis: make(), rabbitmq: make(), ...kept };
+  const earlier = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Passwords>) : {};
+  const passwords = { owner: make(), app: make(), redis: make(), rabbitmq: make(), ...earlier };
   writeFileSync(file, JSON.stringify(passwords), { mode: 0o600 });
   return passwords;
 }

@@ -63,7 +63,7 @@ function initialize(
     const encoding = ['-E', 'UTF8', '--locale=C.UTF-8'];
     run('initdb', ['-D', data, '-U', user, '-A', 'trust', ...encoding, ...(durable ? [] : ['--no-sync'])]);
   }
-  return keptPassword(join(dir, 'password'), (made) => {
+  return persistentPassword(join(dir, 'password'), (made) => {
     const fsync = durable ? 'on' : 'off';
     const args = ['--single', '-D', data, '-c', `fsync=${fsync}`, 'postgres'];
     run('postgres', args, `alter role ${user} password '${made}'`);
@@ -86,7 +86,7 @@ function settingsOf({ dir, port, durable, settings = [] }: PrivatePostgresOption
 }
 
 /** The password in the file, or a new one after `set` has given it to the server, also where the data is older than the file. */
-function keptPassword(file: string, set: (password: string) => void): string {
+function persistentPassword(file: string, set: (password: string) => void): string {
   if (existsSync(file)) return readFileSync(file, 'utf8');
   const password = randomBytes(16).toString('hex');
   set(password);

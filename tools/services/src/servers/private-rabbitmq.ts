@@ -4,7 +4,7 @@ import { createConnection } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { listens } from '../listens.ts';
-import { keptSecret } from './kept-secret.ts';
+import { persistentSecret } from './persistent-secret.ts';
 import { findProgram } from '../programs.ts';
 import { runServer, type RunningServer } from '../running-server.ts';
 import { ServerProcess, type ServerCommand } from '../process/server-process.ts';
@@ -38,7 +38,7 @@ export async function startPrivateRabbitmq(options: PrivateRabbitmqOptions): Pro
   const command = findRabbitmqServer();
   if (!command) throw new Error('RabbitMQ is not installed');
   for (const name of ['mnesia', 'log', 'home']) mkdirSync(join(dir, name), { recursive: true });
-  const password = keptSecret(join(dir, 'password'));
+  const password = persistentSecret(join(dir, 'password'));
   writeSettings(options, password);
   const env = environmentOf(options);
   const epmd = new PortMapper(command, ports.epmd, { env, logFile: join(dir, 'epmd.log') });

@@ -143,8 +143,8 @@ describe('the headers of a webhook', () => {
       headers: sent.flat(),
       chunked: true,
     });
-    const kept = (await world.payloadOf(id))!.headers.filter(([name]) => !/^x-(hub|webhook)/i.test(name));
-    expect(kept).toEqual([
+    const stored = (await world.payloadOf(id))!.headers.filter(([name]) => !/^x-(hub|webhook)/i.test(name));
+    expect(stored).toEqual([
       ['X-One', '1'],
       ['x-TWO', '2'],
       ['X-One', 'again'],
