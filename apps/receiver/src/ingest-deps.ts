@@ -18,6 +18,11 @@ import type { Stores } from './stores.ts';
 
 const publishConfirmTimeoutMs = 600;
 const publishesInFlightMax = 5_000;
+const rejectionRates = {
+  perProject: { perSecond: 5, burst: 50 },
+  total: { perSecond: 20, burst: 200 },
+  quiet: { perSecond: 20, burst: 200 },
+};
 
 type Parts = Stores & {
   trust: RedisTrust;
@@ -53,7 +58,8 @@ export function createIngestDeps(config: ReceiverConfig, parts: Parts): IngestDe
     ),
     findProject: (projectId, now) => directory.find(projectId, now),
     recordLater: (row) => recorder.recordLater(row),
-    mayRecordRejection: createRejectionBudget(20, 200),
+    mayRecordRejection: createRejectionBudget(rejectionRates),
+    isKnownProject: (projectId) => directory.isKnown(projectId),
     onVerified: lastSeen.add,
     onPublished: report.published,
   };

@@ -129,6 +129,7 @@ function createServers(
     bodies: new BodyReader({ bodyBytesMax, ...bodyLimits }),
     ingest: (request) => ingest(deps, request),
     recordTooLarge: (request, bytes) => recordTooLarge(deps, request, bytes),
+    mayLogRefusal: (now) => deps.mayRecordRejection(null, now),
     report: report.received,
     health,
     trustProxy,

@@ -11,6 +11,8 @@ export type Received = {
   bytes: number | undefined;
   correlationId: string;
   durationMs: number;
+  /** False where only the metrics count the request: requests that are not verified must not fill the log. */
+  isLogged: boolean;
 };
 
 export type Report = (received: Received) => void;
@@ -43,9 +45,10 @@ export function createReport(logger: Logger, registry: Registry): ReceiverReport
     registers: [registry],
   });
   return {
-    received: (line) => {
+    received: ({ isLogged, ...line }) => {
       received.inc({ outcome: line.outcome });
       duration.observe(line.durationMs / 1_000);
+      if (!isLogged) return;
       const level = line.statusCode >= 500 ? 'warn' : 'info';
       logger[level]({ ...line, durationMs: Math.round(line.durationMs * 100) / 100 }, 'webhook.received');
     },

@@ -48,6 +48,11 @@ export class ProjectDirectory {
     return loading;
   }
 
+  /** Whether this process has the project in memory. */
+  isKnown(projectId: string): boolean {
+    return this.#entries.has(projectId);
+  }
+
   /** Called after an announced change; null when announcements may have been missed. The entry is then used only if no store answers. */
   forget(projectId: string | null): void {
     // A load that began before the change may return the state from before it.

@@ -12,8 +12,10 @@ import type { Report } from '../report.ts';
 export type ReceiveDeps = {
   bodies: BodyReader;
   ingest: (request: InboundRequest) => Promise<IngestResult>;
-  /** Records a body that was refused for its size, before any of it was verified. */
-  recordTooLarge: (request: Omit<InboundRequest, 'body'>, bytes: number) => void;
+  /** Records a body that was refused for its size, before any of it was verified; false beyond the budget of rejections. */
+  recordTooLarge: (request: Omit<InboundRequest, 'body'>, bytes: number) => boolean;
+  /** Whether the budget of rejections has room for the log line of a request that was refused before its project was looked up. */
+  mayLogRefusal: (now: number) => boolean;
   report: Report;
   logger: Logger;
 };
@@ -26,6 +28,8 @@ type Handled = {
   outcome: string;
   /** Whether the body was read to its end. */
   isRead: boolean;
+  /** Whether the request gets a log line. Undefined: if the budget of rejections has room. */
+  isLogged?: boolean | undefined;
   id?: string | undefined;
   bytes?: number;
 };
@@ -54,7 +58,7 @@ export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string 
     const inbound = inboundOf(request);
     const handled = await handle(deps, refusals, request, inbound);
     if (!handled) return;
-    const { answer, outcome, isRead, id, bytes } = handled;
+    const { answer, outcome, isRead, id, bytes, isLogged = deps.mayLogRefusal(inbound.receivedAt) } = handled;
     const { projectId, correlationId } = inbound;
     if (isRead) sendAnswer(response, answer, correlationId);
     else refuseBody(request, response, answer, correlationId);
@@ -67,6 +71,7 @@ export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string 
       bytes,
       correlationId,
       durationMs,
+      isLogged,
     });
   };
 }
@@ -86,9 +91,9 @@ async function handle(
     case 'aborted':
       return null;
     case 'too_large': {
-      deps.recordTooLarge(inbound, read.bytes);
+      const isLogged = deps.recordTooLarge(inbound, read.bytes);
       const answer = errorAnswer(413, 'body.too_large', 'The body is larger than this relay accepts');
-      return { answer, outcome: 'rejected', isRead: false, bytes: read.bytes };
+      return { answer, outcome: 'rejected', isRead: false, isLogged, bytes: read.bytes };
     }
     case 'overloaded': {
       const message = 'Too much is being received; send it again';
@@ -107,11 +112,18 @@ async function handle(
         answer: isRefused ? unavailable(refusals, result.code, result.message) : answerOf(result),
         outcome: outcomeOf(result),
         isRead: true,
+        isLogged: isLoggedAs(result),
         id: 'id' in result ? result.id : undefined,
         bytes: body.length,
       };
     }
   }
+}
+
+/** Undefined where nothing of the request was verified, nor its project looked up. */
+function isLoggedAs(result: IngestResult): boolean | undefined {
+  if (result.kind === 'unavailable' && result.code === 'project.unavailable') return undefined;
+  return 'isRecorded' in result ? result.isRecorded : true;
 }
 
 /** Not `withTimeout`: the deadline is an answer here, and a rejection is a bug that must stay visible on either side of it. */

@@ -23,9 +23,13 @@ export type IngestResult =
   | { kind: 'replayed'; id: string }
   | { kind: 'conflict'; id: string }
   | { kind: 'rate_limited'; retryAfterMs: number }
-  | { kind: 'bad_request'; code: string; message: string }
-  | { kind: 'unauthorized' }
+  | Rejection
   | { kind: 'unavailable'; code: string; message: string };
+
+/** `isRecorded`: whether the request is within the budget of rejections, so that it has a row and a log line. */
+export type Rejection = RejectionAnswer & { isRecorded: boolean };
+export type RejectionAnswer =
+  { kind: 'bad_request'; code: string; message: string } | { kind: 'unauthorized' };
 
 /** A webhook whose signature is verified. */
 export type VerifiedWebhook = {

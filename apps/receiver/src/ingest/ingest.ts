@@ -10,6 +10,7 @@ import { reserve, type Admitted, type ReserveDeps, type ReserveResult } from '..
 import { idFor, type InboundRequest, type IngestResult, type VerifiedWebhook } from './inbound-request.ts';
 import { logRowOf, payloadRowOf } from './log-row.ts';
 import { makeDurable, type DurableOutcome, type MakeDurableDeps } from './make-durable.ts';
+import type { RejectionBudget } from './rejection-budget.ts';
 import { verify, type Verification, type VerifyDeps } from './verify.ts';
 
 export type IngestDeps = VerifyDeps &
@@ -18,8 +19,9 @@ export type IngestDeps = VerifyDeps &
     findProject: (projectId: string, now: number) => ProjectLookup | Promise<ProjectLookup>;
     /** Writes a row in the background: no answer waits for it. */
     recordLater: (row: AuditRow) => void;
-    /** Whether the budget allows one more row of a request that is not authenticated. */
-    mayRecordRejection: (now: number) => boolean;
+    mayRecordRejection: RejectionBudget;
+    /** Whether this process has the project in memory. */
+    isKnownProject: (projectId: string) => boolean;
   };
 
 /** Steps 2 to 7 of the receiver in architecture.md. Never rejects for anything a sender or a store does. */
@@ -29,7 +31,7 @@ export async function ingest(deps: IngestDeps, request: InboundRequest): Promise
 
   const project = found.kind === 'found' && found.project.enabled ? found.project : null;
   const verification = verify(deps, project, request);
-  if (verification.kind === 'refused') return refuse(deps, request, verification);
+  if (verification.kind === 'refused') return refuse(deps, request, verification, found.kind);
 
   const webhook = identify(deps, request, verification);
   const reserved = await reserve(deps, keyRequestOf(webhook));
@@ -51,14 +53,19 @@ function refuse(
   deps: IngestDeps,
   request: InboundRequest,
   { reason, answer }: Extract<Verification, { kind: 'refused' }>,
+  lookup: 'found' | 'unknown',
 ): IngestResult {
-  if (deps.mayRecordRejection(request.receivedAt)) {
+  const isRecorded = deps.mayRecordRejection(
+    lookup === 'found' ? request.projectId : null,
+    request.receivedAt,
+  );
+  if (isRecorded) {
     const payloadSha256 = hash('sha256', request.body);
     const webhookId = identifyWebhook({ headers: request.headers, bodySha256Hex: payloadSha256 }).webhookId;
     const log = logRowOf({ request, webhookId, eventType: null, payloadSha256 }, 'rejected');
     deps.recordLater({ kind: 'webhook', log: { ...log, reason }, payload: null });
   }
-  return answer;
+  return { ...answer, isRecorded };
 }
 
 function identify(

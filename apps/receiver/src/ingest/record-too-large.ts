@@ -2,13 +2,14 @@ import type { InboundRequest } from './inbound-request.ts';
 import type { IngestDeps } from './ingest.ts';
 import { logRowOf } from './log-row.ts';
 
-/** Records a body that was refused for its size. Its sender is not verified, so such rows share the budget of rejections. */
+/** Records a body that was refused for its size, within the budget of rejections, and returns whether it did. */
 export function recordTooLarge(
-  deps: Pick<IngestDeps, 'recordLater' | 'mayRecordRejection'>,
+  deps: Pick<IngestDeps, 'recordLater' | 'mayRecordRejection' | 'isKnownProject'>,
   request: Omit<InboundRequest, 'body'>,
   bytes: number,
-): void {
-  if (!deps.mayRecordRejection(request.receivedAt)) return;
+): boolean {
+  const projectId = deps.isKnownProject(request.projectId) ? request.projectId : null;
+  if (!deps.mayRecordRejection(projectId, request.receivedAt)) return false;
   const webhookId = request.headers('x-webhook-id')?.slice(0, 255) ?? '';
   const webhook = {
     request: { ...request, body: Buffer.alloc(0) },
@@ -23,4 +24,5 @@ export function recordTooLarge(
     payloadBytes: Math.min(bytes, 2 ** 31 - 1),
   };
   deps.recordLater({ kind: 'webhook', log, payload: null });
+  return true;
 }

@@ -7,7 +7,7 @@ import {
   type SignatureScheme,
 } from '@hqrelay/domain/inbound/signature';
 import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
-import type { IngestResult, InboundRequest } from './inbound-request.ts';
+import type { InboundRequest, RejectionAnswer } from './inbound-request.ts';
 
 export type VerifyDeps = {
   secrets: OpenedSecrets;
@@ -17,7 +17,7 @@ export type VerifyDeps = {
 
 export type Verification =
   | { kind: 'verified'; project: ProjectConfig; json: unknown; signatureKey: ContentKey | null }
-  | { kind: 'refused'; reason: string; answer: IngestResult };
+  | { kind: 'refused'; reason: string; answer: RejectionAnswer };
 
 /**
  * Step 3: verifies the signature, and parses the body only after that. A project that is unknown or disabled is treated as
