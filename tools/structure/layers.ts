@@ -12,6 +12,7 @@ const packages = rows.slice(0, -1).flat();
 const development: Readonly<Record<string, readonly string[]>> = {
   bootstrap: [],
   structure: [],
+  docs: [],
   services: ['db'],
   testing: [...packages, 'services'],
   e2e: [...packages, 'services', 'testing'],

@@ -167,7 +167,7 @@ describe('the same content under another id', () => {
   });
 });
 
-describe('receivers of this version and of the one before, on one Redis', () => {
+describe('receivers of this version and of the previous one, on one Redis', () => {
   const thisVersion = {
     async reserve(asked: ReturnType<typeof request>) {
       const { held, isMine } = await reserve(asked);
@@ -184,8 +184,8 @@ describe('receivers of this version and of the one before, on one Redis', () => 
   };
 
   it.each([
-    ['a receiver of the version before reads what this version wrote', thisVersion, versionBefore],
-    ['a receiver of this version reads what the version before wrote', versionBefore, thisVersion],
+    ['a receiver of the previous version reads the keys of this version', thisVersion, versionBefore],
+    ['a receiver of this version reads the keys of the previous version', versionBefore, thisVersion],
   ])('%s', async (_title, writer, reader) => {
     const accepted = request({ webhookId: 'accepted' });
     await writer.reserve(accepted);

@@ -38,7 +38,7 @@ export type EndedRow = {
   notAccepted: number | undefined;
 };
 
-/** For the broker to requeue what a stopped worker had in flight. */
+/** Within this time the broker requeues the messages of a stopped worker. */
 const requeueMs = 1_500;
 
 /** Reads the books of a row and judges it. */

@@ -106,7 +106,7 @@ export async function stopServers(servers: Partial<PrivateServers>): Promise<voi
   await Promise.all(Object.values(servers).map((server) => server.stop()));
 }
 
-/** For servers whose data is thrown away. */
+/** Ends servers whose data is discarded. */
 export async function discardServers(servers: Partial<PrivateServers>): Promise<void> {
   await Promise.all(Object.values(servers).map((server) => server.discard()));
 }
