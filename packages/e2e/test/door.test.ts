@@ -74,7 +74,7 @@ describe('two receivers behind nginx', () => {
     expect(row).toEqual({ remote_addr: '127.0.0.5', status: 'queued' });
   });
 
-  it('nginx shows that a receiver lives, and neither its metrics nor its stores', async () => {
+  it('nginx relays /health of a receiver, and neither its metrics nor its readiness', async () => {
     const get = (path: string) => door.send({ method: 'GET', path });
     expect(await get('/health')).toMatchObject({ statusCode: 200, text: '{"status":"ok"}' });
     for (const path of ['/metrics', '/health/ready']) {

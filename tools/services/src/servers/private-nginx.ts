@@ -20,8 +20,8 @@ export type PrivateNginxOptions = {
 const program = '/usr/sbin/nginx';
 
 /**
- * nginx with the configuration of `deploy/nginx` on 127.0.0.1: only the files of its `site` folder are of this server's own.
- * Installs Debian's package where it is missing; throws a sentence with the command to run where it cannot.
+ * nginx with the configuration of `deploy/nginx` on 127.0.0.1; this server has its own files of the `site` folder alone.
+ * Installs Debian's package where it is missing. Throws an error with the command to run where it cannot.
  */
 export async function startPrivateNginx(options: PrivateNginxOptions): Promise<RunningServer> {
   const { dir, port, say } = options;
@@ -34,7 +34,7 @@ export async function startPrivateNginx(options: PrivateNginxOptions): Promise<R
       command: program,
       args,
       logFile: join(dir, 'nginx.log'),
-      // Requests in flight are answered first.
+      // On SIGQUIT nginx answers the requests in flight before it ends.
       stopSignal: 'SIGQUIT',
       parentDeathSignal: 'SIGTERM',
     });
