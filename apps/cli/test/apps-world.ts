@@ -1,11 +1,9 @@
 import { startApp } from '@hqrelay/testing/app-process';
 import { startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { createCliWorld } from './cli-world.ts';
+import { afterAll } from 'vitest';
+import { openCliWorld } from './cli-world.ts';
 import { type CliOutcome, jsonOf } from './run-cli.ts';
-
-export type WorkerWorld = Awaited<ReturnType<typeof startWorkerWorld>>;
-export type AppsWorld = Awaited<ReturnType<typeof startAppsWorld>>;
 
 /** The output of `webhook show --json`. */
 export type ShownWebhook = {
@@ -13,29 +11,29 @@ export type ShownWebhook = {
   deliveries: { state: string; heldReason: string | null }[];
 };
 
-/** A world with a worker and a recording endpoint, driven by the command line. */
-export async function startWorkerWorld() {
-  const world = await createCliWorld();
+/** A world with a worker and a recording endpoint, driven by the command line, until the file's tests are over. */
+export async function openWorkerWorld() {
+  const world = await openCliWorld();
   const endpoint = await startRecordingEndpoint();
   const worker = await startApp('worker', { env: world.env });
+  afterAll(async () => {
+    await worker.end();
+    await endpoint.close();
+  });
   await worker.waitUntilReady();
   return {
     ...world,
     endpoint,
     worker,
     runJson: async (...argv: string[]) => jsonOf(await world.run(...argv, '--json')) as never,
-    async close() {
-      await worker.end();
-      await endpoint.close();
-      await world.close();
-    },
   };
 }
 
-/** The world of `startWorkerWorld` with a receiver. */
-export async function startAppsWorld() {
-  const world = await startWorkerWorld();
+/** The world of `openWorkerWorld` with a receiver. */
+export async function openAppsWorld() {
+  const world = await openWorkerWorld();
   const receiver = await startApp('receiver', { env: world.env });
+  afterAll(() => receiver.end());
   await receiver.waitUntilReady();
 
   const trySend = (projectId: string): Promise<CliOutcome> =>
@@ -62,10 +60,6 @@ export async function startAppsWorld() {
         const shown = jsonOf(outcome) as ShownWebhook;
         return isIt(shown) && shown;
       }),
-    async close() {
-      await receiver.end();
-      await world.close();
-    },
   };
 }
 

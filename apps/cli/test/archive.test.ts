@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type AppsWorld, isInState, startAppsWorld } from './apps-world.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { isInState, openAppsWorld } from './apps-world.ts';
 import { jsonOf } from './run-cli.ts';
 
-let world: AppsWorld;
+const world = await openAppsWorld();
 let projectId: string;
 let endpointId: string;
-
-beforeAll(async () => {
-  world = await startAppsWorld();
-});
-afterAll(() => world.close());
 
 beforeEach(async () => {
   ({ projectId, endpointId } = await world.createProjectWithEndpoint());

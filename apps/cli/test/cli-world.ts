@@ -1,23 +1,16 @@
 import { connectRedis } from '@hqrelay/cache/connect-redis';
 import { followProjectChanges } from '@hqrelay/cache/project-config';
 import { createWorld } from '@hqrelay/testing/world';
-import { afterAll, inject } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 import { type CliOutcome, jsonOf, runCli } from './run-cli.ts';
 
-export type CliWorld = Awaited<ReturnType<typeof createCliWorld>>;
+export type CliWorld = Awaited<ReturnType<typeof openCliWorld>>;
 
-/** A world and the command line in it, closed after the file's tests. */
-export async function openCliWorld(): Promise<CliWorld> {
-  const world = await createCliWorld();
-  afterAll(() => world.close());
-  return world;
-}
-
-/** A world and the command line in it. */
-export async function createCliWorld() {
+/** A world and the command line in it, until the file's tests are over. */
+export async function openCliWorld() {
   const world = await createWorld(inject('run'));
   const { env } = world;
-  const closing: (() => unknown)[] = [];
+  afterAll(() => world.close());
 
   const runWith = (
     more: Record<string, string>,
@@ -41,7 +34,7 @@ export async function createCliWorld() {
     /** A set that receives the projects whose changes are announced from now on. */
     async announcements(): Promise<ReadonlySet<string | null>> {
       const redis = connectRedis(world.redisUrl, 'test');
-      closing.push(() => redis.disconnect());
+      onTestFinished(() => redis.disconnect());
       const announced = new Set<string | null>();
       await new Promise<void>((resolve) =>
         followProjectChanges(redis, (projectId) => {
@@ -50,10 +43,6 @@ export async function createCliWorld() {
         }),
       );
       return announced;
-    },
-    async close() {
-      for (const close of closing) close();
-      await world.close();
     },
   };
 }

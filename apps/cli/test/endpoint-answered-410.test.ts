@@ -1,16 +1,11 @@
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type AppsWorld, isInState, startAppsWorld } from './apps-world.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { isInState, openAppsWorld } from './apps-world.ts';
 
-let world: AppsWorld;
+const world = await openAppsWorld();
 let projectId: string;
 let endpointId: string;
 let answered410: string;
-
-beforeAll(async () => {
-  world = await startAppsWorld();
-});
-afterAll(() => world.close());
 
 const send = () => world.send(projectId);
 const waitForState = (id: string, state: string) => world.waitForWebhook(id, isInState(state));

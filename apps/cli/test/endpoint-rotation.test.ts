@@ -1,14 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type AppsWorld, startAppsWorld } from './apps-world.ts';
+import { expect, it } from 'vitest';
+import { openAppsWorld } from './apps-world.ts';
 
-let world: AppsWorld;
-
-beforeAll(async () => {
-  world = await startAppsWorld();
-});
-afterAll(() => world.close());
+const world = await openAppsWorld();
 
 /** Signs with OpenSSL: an oracle independent of the relay and of the library. */
 function signatureByOpenssl(secret: string, signed: Buffer): string {

@@ -4,20 +4,18 @@ import { startFaultyEndpoint } from '@hqrelay/testing/faulty-endpoint';
 import { type RecordingEndpoint, startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { openCliWorld } from './cli-world.ts';
 import { jsonOf } from './run-cli.ts';
 
-let world: CliWorld;
+const world = await openCliWorld();
 let projectId: string;
 let endpoint: RecordingEndpoint;
 beforeAll(async () => {
-  world = await createCliWorld();
   projectId = await world.createProject();
   endpoint = await startRecordingEndpoint();
 });
 afterAll(async () => {
   await endpoint.close();
-  await world.close();
 });
 
 it('endpoint test sends a ping that the endpoint can verify, with its fixed headers', async () => {

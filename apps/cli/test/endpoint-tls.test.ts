@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import { open, parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { createCertificates } from '@hqrelay/testing/certificates';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { openCliWorld } from './cli-world.ts';
 import { jsonOf, runCli } from './run-cli.ts';
 
 const certificates = createCertificates();
@@ -20,16 +20,12 @@ const [ca, clientCert, clientKey] = [
   ['--client-key', client.keyFile],
 ] as const;
 
-let world: CliWorld;
+const world = await openCliWorld();
 let projectId: string;
 beforeAll(async () => {
-  world = await createCliWorld();
   projectId = await world.createProject();
 });
-afterAll(async () => {
-  await world.close();
-  certificates.remove();
-});
+afterAll(() => certificates.remove());
 
 const add = (...options: string[]) => world.addEndpoint(projectId, 'https://endpoint.example/', ...options);
 

@@ -1,6 +1,6 @@
 import { open, parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openCliWorld } from './cli-world.ts';
 import { jsonOf } from './run-cli.ts';
 
 type Added = { endpointId: string; signingSecret: string };
@@ -8,14 +8,11 @@ type Endpoint = { id: string; url: string; eventTypes: string[]; retrySchedule: 
 
 const unknownId = '01890a5d-ac96-774b-bcce-b302099a8057';
 
-let world: CliWorld;
+const world = await openCliWorld();
 let projectId: string;
 beforeAll(async () => {
-  world = await createCliWorld();
   projectId = await world.createProject();
 });
-afterAll(() => world.close());
-
 const add = async (...options: string[]) => {
   const fixed = ['--project', projectId, '--url', 'https://endpoint.example/hook', '--json'];
   return jsonOf(await world.run('endpoint', 'add', ...fixed, ...options)) as Added;

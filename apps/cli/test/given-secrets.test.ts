@@ -3,20 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open, parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { openCliWorld } from './cli-world.ts';
 import { jsonOf, runCli } from './run-cli.ts';
 
 const secret = 'a secret of 25 bytes, ok?';
 
-let world: CliWorld;
+const world = await openCliWorld();
 let folder: string;
 beforeAll(async () => {
-  world = await createCliWorld();
   folder = await mkdtemp(join(tmpdir(), 'hqrelay-cli-'));
 });
 afterAll(async () => {
   await rm(folder, { recursive: true });
-  await world.close();
 });
 
 async function file(content: string | Buffer): Promise<string> {

@@ -3,17 +3,12 @@ import { encodeMessage } from '@hqrelay/queue/messages';
 import { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { workExchange } from '@hqrelay/queue/topology';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWorkerWorld, type WorkerWorld } from './apps-world.ts';
+import { expect, it } from 'vitest';
+import { openWorkerWorld } from './apps-world.ts';
 import { receive } from './dead-letter-world.ts';
 import { jsonOf } from './run-cli.ts';
 
-let world: WorkerWorld;
-
-beforeAll(async () => {
-  world = await startWorkerWorld();
-});
-afterAll(() => world.close());
+const world = await openWorkerWorld();
 
 /** Publishes a webhook as the receiver does. */
 async function publish(projectId: string, id: string, endpointIds: string[]): Promise<void> {

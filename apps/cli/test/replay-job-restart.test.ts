@@ -1,15 +1,10 @@
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWorkerWorld, type WorkerWorld } from './apps-world.ts';
+import { expect, it } from 'vitest';
+import { openWorkerWorld } from './apps-world.ts';
 import { receive } from './dead-letter-world.ts';
 import { jsonOf } from './run-cli.ts';
 
-let world: WorkerWorld;
-
-beforeAll(async () => {
-  world = await startWorkerWorld();
-});
-afterAll(() => world.close());
+const world = await openWorkerWorld();
 
 it('a replay job whose worker is killed is finished by the next one, and each webhook is replayed once', async () => {
   const { endpoint, worker } = world;

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openCliWorld } from './cli-world.ts';
 import { jsonOf } from './run-cli.ts';
 
 type Secret = { id: string; status: string; expiresAt: string | null; revokedAt: string | null };
 
-let world: CliWorld;
+const world = await openCliWorld();
 let projectId: string;
 beforeAll(async () => {
-  world = await createCliWorld();
   projectId = await world.createProject();
 });
-afterAll(() => world.close());
-
 const list = async (of: string) =>
   jsonOf(await world.run('secret', 'list', '--project', of, '--json')) as Secret[];
 

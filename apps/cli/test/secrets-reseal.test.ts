@@ -5,7 +5,7 @@ import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import { createCertificates } from '@hqrelay/testing/certificates';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { openCliWorld } from './cli-world.ts';
 import { jsonOf } from './run-cli.ts';
 
 const secret = 'a secret of the provider that is long enough';
@@ -13,13 +13,13 @@ const certificates = createCertificates();
 const client = certificates.issue('relay.example');
 const newKey = randomBytes(32).toString('base64');
 
+const world = await openCliWorld();
+
 describe('secrets reseal', () => {
-  let world: CliWorld;
   let oldKey: string;
   let projectId: string;
 
   beforeAll(async () => {
-    world = await createCliWorld();
     oldKey = world.env['HQRELAY_SECRETS_KEY'] as string;
     projectId = await world.createProject('--secret', secret);
     const clientCertificate = ['--client-cert', client.certificateFile, '--client-key', client.keyFile];
@@ -27,10 +27,7 @@ describe('secrets reseal', () => {
     await world.addEndpoint(projectId, url, '--header', 'x-key: one', ...clientCertificate);
   });
 
-  afterAll(async () => {
-    await world.close();
-    certificates.remove();
-  });
+  afterAll(() => certificates.remove());
 
   /** The secrets of the project as an app with this key opens them, and the number that it cannot open. */
   async function openedWith(key: string) {

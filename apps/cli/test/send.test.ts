@@ -9,12 +9,12 @@ import {
   startRecordingEndpoint,
 } from '@hqrelay/testing/recording-endpoint';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { openCliWorld } from './cli-world.ts';
 import { jsonOf } from './run-cli.ts';
 
 /** Stands in for the receiver: it answers 401 to a wrong signature, and remembers webhook ids. */
 let receiver: RecordingEndpoint;
-let world: CliWorld;
+const world = await openCliWorld();
 let projectId: string;
 let scheme = genericScheme;
 const secret = 'a secret of the provider';
@@ -25,7 +25,6 @@ let sentBefore = 0;
 const arrived = () => receiver.requests.slice(sentBefore);
 
 beforeAll(async () => {
-  world = await createCliWorld();
   receiver = await startRecordingEndpoint();
   receiver.answerWith((request): HowToAnswer => {
     if (!isVerified(request)) {
@@ -46,7 +45,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await receiver.close();
-  await world.close();
 });
 beforeEach(() => {
   sentBefore = receiver.requests.length;

@@ -1,20 +1,17 @@
 import { appendAudit } from '@hqrelay/db/queries/append-audit';
 import { freshId } from '@hqrelay/testing/fresh-id';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { openCliWorld } from './cli-world.ts';
 
 const secret = 'hunter2-in-the-url';
-let world: CliWorld;
+const world = await openCliWorld();
 let projectId: string;
 let endpointId: string;
 beforeAll(async () => {
-  world = await createCliWorld();
   projectId = await world.createProject();
   const url = `https://endpoint.example/hook?tenant=7&token=${secret}`;
   ({ endpointId } = await world.addEndpoint(projectId, url));
 });
-afterAll(() => world.close());
-
 async function shownBy(...args: string[]): Promise<string> {
   const { stdout, stderr } = await world.run(...args);
   return stdout + stderr;

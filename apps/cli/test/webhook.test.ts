@@ -1,20 +1,17 @@
 import { appendAudit, type AuditRow } from '@hqrelay/db/queries/append-audit';
 import { deliveryId, newId } from '@hqrelay/domain/ids';
 import { freshId } from '@hqrelay/testing/fresh-id';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CliWorld, createCliWorld } from './cli-world.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openCliWorld } from './cli-world.ts';
 import { jsonOf } from './run-cli.ts';
 
-let world: CliWorld;
+const world = await openCliWorld();
 let projectId: string;
 let endpointId: string;
 beforeAll(async () => {
-  world = await createCliWorld();
   projectId = await world.createProject();
   ({ endpointId } = await world.addEndpoint(projectId, 'https://endpoint.example/hook'));
 });
-afterAll(() => world.close());
-
 type Received = { ageMs?: number; status?: 'queued' | 'duplicate' | 'rejected'; body?: Buffer };
 
 async function receive({ ageMs = 0, status = 'queued', body = Buffer.from('{"a":1}') }: Received = {}) {

@@ -3,16 +3,10 @@ import { genericTimestampScheme, signInbound } from '@hqrelay/domain/inbound/sig
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook, signAsProvider } from '@hqrelay/testing/provider';
 import { seedProject } from '@hqrelay/testing/seed';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sendRaw, startReceiverWorld, type ReceiverWorld } from './receiver-world.ts';
+import { describe, expect, it } from 'vitest';
+import { openReceiverWorld, sendRaw } from './receiver-world.ts';
 
-let world: ReceiverWorld;
-
-beforeAll(async () => {
-  world = await startReceiverWorld();
-});
-
-afterAll(() => world.close());
+const world = await openReceiverWorld();
 
 describe('a signed webhook', () => {
   it('a signed webhook is answered 202 with its id after its row and its payload are stored', async () => {

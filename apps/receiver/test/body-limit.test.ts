@@ -2,17 +2,11 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { postWebhook, signAsProvider } from '@hqrelay/testing/provider';
 import { seedProject } from '@hqrelay/testing/seed';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chunksOf64KiB, sendRaw, startReceiverWorld, type ReceiverWorld } from './receiver-world.ts';
+import { describe, expect, it } from 'vitest';
+import { chunksOf64KiB, openReceiverWorld, sendRaw } from './receiver-world.ts';
 
 const bodyBytesMax = 100_000;
-let world: ReceiverWorld;
-
-beforeAll(async () => {
-  world = await startReceiverWorld({ BODY_BYTES_MAX: String(bodyBytesMax) });
-});
-
-afterAll(() => world.close());
+const world = await openReceiverWorld({ BODY_BYTES_MAX: String(bodyBytesMax) });
 
 describe('a body over the limit', () => {
   it('a body over the limit is refused by its declared length, before it is read', async () => {

@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { signAsProvider } from '@hqrelay/testing/provider';
 import { seedProject } from '@hqrelay/testing/seed';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sendRaw, startReceiverWorld, type RawAnswer, type ReceiverWorld } from './receiver-world.ts';
+import { describe, expect, it } from 'vitest';
+import { openReceiverWorld, type RawAnswer, sendRaw } from './receiver-world.ts';
 
-let world: ReceiverWorld;
-
-beforeAll(async () => {
-  world = await startReceiverWorld({ BODY_BYTES_MAX: '1000' });
-});
-
-afterAll(() => world.close());
+const world = await openReceiverWorld({ BODY_BYTES_MAX: '1000' });
 
 describe('the correlation id', () => {
   const projectId = randomUUID();

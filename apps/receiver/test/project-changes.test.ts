@@ -7,16 +7,10 @@ import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startReceiverWorld, type ReceiverWorld } from './receiver-world.ts';
+import { describe, expect, it } from 'vitest';
+import { openReceiverWorld } from './receiver-world.ts';
 
-let world: ReceiverWorld;
-
-beforeAll(async () => {
-  world = await startReceiverWorld();
-});
-
-afterAll(() => world.close());
+const world = await openReceiverWorld();
 
 describe('a change of a project', () => {
   it('a revoked secret is refused within a second of the announcement', async () => {

@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { seedProject, type SeededProject } from '@hqrelay/testing/seed';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startReceiverWorld, type ReceiverWorld } from './receiver-world.ts';
+import { describe, expect, it } from 'vitest';
+import { openReceiverWorld } from './receiver-world.ts';
 
-let world: ReceiverWorld;
-
-beforeAll(async () => {
-  world = await startReceiverWorld();
-});
-
-afterAll(() => world.close());
+const world = await openReceiverWorld();
 
 describe('a project with a limit of 100 a minute', () => {
   it('a project with a limit of 100 a minute accepts 100 webhooks and refuses the next with Retry-After', async () => {

@@ -4,14 +4,12 @@ import { connectRedis } from '@hqrelay/cache/connect-redis';
 import { createLogger } from '@hqrelay/runtime/logger';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld } from '@hqrelay/testing/world';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { createReceiver } from '../src/receiver.ts';
 
-export type ReceiverWorld = Awaited<ReturnType<typeof startReceiverWorld>>;
-
-/** A world with one receiver in this process, wired as in production, and access to its stores. */
-export async function startReceiverWorld(env: Record<string, string> = {}) {
+/** A world with one receiver in this process until the file's tests are over, wired as in production, and access to its stores. */
+export async function openReceiverWorld(env: Record<string, string> = {}) {
   const world = await createWorld(inject('run'));
   const logs: Record<string, unknown>[] = [];
   const logger = createLogger(
@@ -27,6 +25,12 @@ export async function startReceiverWorld(env: Record<string, string> = {}) {
   const url = `http://127.0.0.1:${await receiver.server.listen(0)}`;
   const redis = connectRedis(world.redisUrl, 'test');
   await redis.connect();
+  afterAll(async () => {
+    await receiver.server.close(5_000);
+    await receiver.disconnect();
+    redis.disconnect();
+    await world.close();
+  });
   await waitFor('the receiver to have all its stores', async () => {
     const response = await fetch(`${url}/health/ready`);
     return ((await response.json()) as { status: string }).status === 'ready';
@@ -88,12 +92,6 @@ export async function startReceiverWorld(env: Record<string, string> = {}) {
     async redisNow(): Promise<number> {
       const [seconds, microseconds] = await redis.time();
       return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
-    },
-    async close() {
-      await receiver.server.close(5_000);
-      await receiver.disconnect();
-      redis.disconnect();
-      await world.close();
     },
   };
 }

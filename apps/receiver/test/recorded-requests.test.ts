@@ -4,18 +4,15 @@ import { credentialHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
 import { signAsProvider } from '@hqrelay/testing/provider';
 import { seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sendRaw, startReceiverWorld, type LogRow, type ReceiverWorld } from './receiver-world.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type LogRow, openReceiverWorld, sendRaw } from './receiver-world.ts';
 
-let world: ReceiverWorld;
+const world = await openReceiverWorld();
 let project: SeededProject;
 
 beforeAll(async () => {
-  world = await startReceiverWorld();
   project = await seedProject(world);
 });
-
-afterAll(() => world.close());
 
 describe('the id of a webhook', () => {
   it.each([

@@ -3,17 +3,11 @@ import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startReceiverWorld, type ReceiverWorld } from './receiver-world.ts';
+import { describe, expect, it } from 'vitest';
+import { openReceiverWorld } from './receiver-world.ts';
 
 const body = '{"event":"payment.captured"}';
-let world: ReceiverWorld;
-
-beforeAll(async () => {
-  world = await startReceiverWorld();
-});
-
-afterAll(() => world.close());
+const world = await openReceiverWorld();
 
 describe('a reservation whose receiver crashed', () => {
   it('a reservation of a crashed receiver is taken over by a retry after ten seconds, under the same id', async () => {

@@ -5,17 +5,11 @@ import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook, type ProviderAnswer } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startReceiverWorld, type ReceiverWorld } from './receiver-world.ts';
+import { describe, expect, it } from 'vitest';
+import { openReceiverWorld } from './receiver-world.ts';
 
 const body = '{"event":"payment.captured"}';
-let world: ReceiverWorld;
-
-beforeAll(async () => {
-  world = await startReceiverWorld();
-});
-
-afterAll(() => world.close());
+const world = await openReceiverWorld();
 
 const post = (project: SeededProject, webhookId: string, sent: string = body) =>
   postWebhook(world.url, project, { webhookId, body: sent });

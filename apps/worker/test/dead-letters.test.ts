@@ -6,18 +6,12 @@ import { deadLetterQueue } from '@hqrelay/queue/topology';
 import { createRegistry } from '@hqrelay/runtime/metrics';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createBacklogGauges, measureBacklog } from '../src/jobs/measure-backlog.ts';
 import { createStoreDeadLetters, type StoreDeadLettersDeps } from '../src/jobs/store-dead-letters.ts';
-import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+import { openWorkerWorld } from './worker-world.ts';
 
-let world: WorkerWorld;
-
-beforeAll(async () => {
-  world = await startWorkerWorld();
-});
-
-afterAll(() => world.close());
+const world = await openWorkerWorld();
 
 afterEach(async () => {
   await world.sql.query('delete from dead_letters');

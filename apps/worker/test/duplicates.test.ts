@@ -1,18 +1,12 @@
 import { deliveryId } from '@hqrelay/domain/ids';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dispatch } from '../src/delivery/dispatch.ts';
 import type { Entrance } from '../src/endpoint/endpoint-gate.ts';
 import { nextAttempts, recordElsewhere, seedWebhook } from './duplicate-messages.ts';
-import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+import { openWorkerWorld } from './worker-world.ts';
 
-let world: WorkerWorld;
-
-beforeAll(async () => {
-  world = await startWorkerWorld();
-});
-
-afterAll(() => world.close());
+const world = await openWorkerWorld();
 
 const hourMs = 3_600_000;
 

@@ -2,18 +2,16 @@ import { freshId } from '@hqrelay/testing/fresh-id';
 import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+import { openWorkerWorld } from './worker-world.ts';
 
-let world: WorkerWorld;
+const world = await openWorkerWorld();
 let endpoint: RecordingEndpoint;
 
 beforeAll(async () => {
-  world = await startWorkerWorld();
   endpoint = await startRecordingEndpoint();
 });
 
 afterAll(async () => {
-  await world.close();
   await endpoint.close();
 });
 

@@ -3,20 +3,18 @@ import { startFaultyEndpoint, type Fault, type FaultyEndpoint } from '@hqrelay/t
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkerWorld, type AttemptInSql, type WorkerWorld } from './worker-world.ts';
+import { openWorkerWorld, type AttemptInSql } from './worker-world.ts';
 
 const certificates = createCertificates();
 const endpoints: FaultyEndpoint[] = [];
-let world: WorkerWorld;
+const world = await openWorkerWorld();
 let project: SeededProject;
 
 beforeAll(async () => {
-  world = await startWorkerWorld();
   project = await seedProject(world);
 });
 
 afterAll(async () => {
-  await world.close();
   await Promise.all(endpoints.map((endpoint) => endpoint.close()));
   certificates.remove();
 });

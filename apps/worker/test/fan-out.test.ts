@@ -1,15 +1,9 @@
 import { deliveryId } from '@hqrelay/domain/ids';
 import { freshId } from '@hqrelay/testing/fresh-id';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+import { describe, expect, it } from 'vitest';
+import { openWorkerWorld } from './worker-world.ts';
 
-let world: WorkerWorld;
-
-beforeAll(async () => {
-  world = await startWorkerWorld();
-});
-
-afterAll(() => world.close());
+const world = await openWorkerWorld();
 
 describe('a webhook', () => {
   it('a webhook goes byte for byte to every endpoint that it owes, and to no other of its project', async () => {

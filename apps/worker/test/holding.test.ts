@@ -1,15 +1,9 @@
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openWorkerWorld } from './worker-world.ts';
 
-let world: WorkerWorld;
-
-beforeAll(async () => {
-  world = await startWorkerWorld();
-});
-
-afterAll(() => world.close());
+const world = await openWorkerWorld();
 
 afterEach(async () => {
   world.clock.aheadMs = 0;

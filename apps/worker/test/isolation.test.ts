@@ -3,19 +3,13 @@ import { deliveryId } from '@hqrelay/domain/ids';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { seedEndpoint } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { EndpointBreakers } from '../src/endpoint/endpoint-breakers.ts';
 import { inFlightPerEndpointMax } from '../src/endpoint/endpoint-gate.ts';
 import { startSlowEndpoint } from './slow-endpoint.ts';
-import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+import { openWorkerWorld } from './worker-world.ts';
 
-let world: WorkerWorld;
-
-beforeAll(async () => {
-  world = await startWorkerWorld();
-});
-
-afterAll(() => world.close());
+const world = await openWorkerWorld();
 
 afterEach(async () => {
   world.clock.aheadMs = 0;

@@ -1,18 +1,12 @@
 import { decodeMessage } from '@hqrelay/queue/messages';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { drainOutbox } from '../src/jobs/drain-outbox.ts';
 import { drainSpilledAudit } from '../src/jobs/drain-spilled-audit.ts';
-import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+import { openWorkerWorld } from './worker-world.ts';
 
-let world: WorkerWorld;
-
-beforeAll(async () => {
-  world = await startWorkerWorld({ own: ['postgres', 'rabbitmq'] });
-});
-
-afterAll(() => world.close());
+const world = await openWorkerWorld({ own: ['postgres', 'rabbitmq'] });
 
 /** A project that the worker has cached, so that it can deliver without Postgres. */
 async function cachedProject(retry: string) {

@@ -1,16 +1,10 @@
 import { deliveryId } from '@hqrelay/domain/ids';
 import type { Envelope } from '@hqrelay/queue/messages';
 import { freshId } from '@hqrelay/testing/fresh-id';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+import { describe, expect, it } from 'vitest';
+import { openWorkerWorld } from './worker-world.ts';
 
-let world: WorkerWorld;
-
-beforeAll(async () => {
-  world = await startWorkerWorld();
-});
-
-afterAll(() => world.close());
+const world = await openWorkerWorld();
 
 /** A webhook that was delivered before, and the message of a replay of it. */
 async function replayed(retry: string, envelope: Partial<Envelope> = {}) {

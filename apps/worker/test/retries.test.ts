@@ -1,15 +1,9 @@
 import { deadLetterQueue } from '@hqrelay/queue/topology';
 import { freshId } from '@hqrelay/testing/fresh-id';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+import { describe, expect, it } from 'vitest';
+import { openWorkerWorld } from './worker-world.ts';
 
-let world: WorkerWorld;
-
-beforeAll(async () => {
-  world = await startWorkerWorld();
-});
-
-afterAll(() => world.close());
+const world = await openWorkerWorld();
 
 describe('a delivery that fails', () => {
   it('a delivery that fails is attempted again after each delay, never earlier, then is a dead letter', async () => {

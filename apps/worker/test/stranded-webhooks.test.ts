@@ -5,22 +5,19 @@ import { deliveryId, newId } from '@hqrelay/domain/ids';
 import { auditQueue } from '@hqrelay/queue/topology';
 import type { RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startAnotherWorker } from './another-worker.ts';
-import { startWorkerWorld, type WorkerWorld } from './worker-world.ts';
+import { openWorkerWorld } from './worker-world.ts';
 
-let world: WorkerWorld;
+const world = await openWorkerWorld();
 let projectId: string;
 let endpointId: string;
 let requests: RecordingEndpoint['requests'];
 
 beforeAll(async () => {
-  world = await startWorkerWorld();
   // The job's first look at the queues.
   await world.worker.jobs.putBackStranded.run(running);
 });
-
-afterAll(() => world.close());
 
 beforeEach(async () => {
   const seeded = await world.seed({ retry: '1s' });

@@ -11,7 +11,7 @@ import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { dispatch } from '../src/delivery/dispatch.ts';
 import { createWorker, type Worker } from '../src/worker.ts';
@@ -53,10 +53,13 @@ export type HeldInSql = {
 
 export type LogLine = Record<string, unknown> & { level: string; msg: string };
 
-export type WorkerWorld = Awaited<ReturnType<typeof startWorkerWorld>>;
+export type WorkerWorld = Awaited<ReturnType<typeof openWorkerWorld>>;
 
-/** A world with a worker in the test's own process: wired as in production, but the test moves its clock and runs its jobs. */
-export async function startWorkerWorld(options: Parameters<typeof createWorld>[1] = {}) {
+/**
+ * A world with a worker in the test's own process, until the file's tests are over: wired as in production, but the test
+ * moves its clock and runs its jobs.
+ */
+export async function openWorkerWorld(options: Parameters<typeof createWorld>[1] = {}) {
   const world = await createWorld(inject('run'), options);
   const clock = { aheadMs: 0 };
   const now = () => Date.now() + clock.aheadMs;
@@ -96,6 +99,12 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
   };
   const endpoints: RecordingEndpoint[] = [];
   const storeDeadLetters = () => jobs.storeDeadLetters.run();
+  afterAll(async () => {
+    await closeWorker(worker);
+    await broker.stop();
+    await Promise.all(endpoints.map((endpoint) => endpoint.close()));
+    await world.close();
+  });
 
   return {
     ...world,
@@ -176,12 +185,6 @@ export async function startWorkerWorld(options: Parameters<typeof createWorld>[1
     },
     async depthOf(queue: string): Promise<number> {
       return (await worker.publishing.queueDepths([queue])).get(queue) ?? 0;
-    },
-    async close(): Promise<void> {
-      await closeWorker(worker);
-      await broker.stop();
-      await Promise.all(endpoints.map((endpoint) => endpoint.close()));
-      await world.close();
     },
   };
 }

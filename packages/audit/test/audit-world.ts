@@ -7,11 +7,18 @@ import { auditQueue, deadLetterQueue } from '@hqrelay/queue/topology';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld } from '@hqrelay/testing/world';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { AuditRecorder } from '../src/audit-recorder.ts';
 import { drainSpill } from '../src/drain-spill.ts';
 
 export type AuditWorld = Awaited<ReturnType<typeof startAuditWorld>>;
+
+/** The world of `startAuditWorld`, until the file's tests are over. */
+export async function openAuditWorld(): Promise<AuditWorld> {
+  const world = await startAuditWorld();
+  afterAll(() => world.close());
+  return world;
+}
 
 /** A world with an audit recorder, and a Postgres of its own that a test may stop. */
 export async function startAuditWorld(options: { diskMib?: number } = {}) {

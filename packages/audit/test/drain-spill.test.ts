@@ -1,15 +1,9 @@
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { encodeSpill } from '../src/spill-format.ts';
-import { attempt, manyRows, startAuditWorld, webhook, type AuditWorld } from './audit-world.ts';
+import { attempt, manyRows, openAuditWorld, webhook } from './audit-world.ts';
 
-let world: AuditWorld;
-
-beforeAll(async () => {
-  world = await startAuditWorld();
-});
-
-afterAll(() => world.close());
+const world = await openAuditWorld();
 
 beforeEach(() => world.waitUntilPostgresIs('up'));
 

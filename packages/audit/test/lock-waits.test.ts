@@ -3,20 +3,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { raiseLastSeen } from '@hqrelay/db/queries/last-seen';
 import { seedProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { attempt, startAuditWorld, webhook, type AuditWorld } from './audit-world.ts';
+import { attempt, openAuditWorld, webhook } from './audit-world.ts';
 
-let world: AuditWorld;
+const world = await openAuditWorld();
 let holder: pg.Client;
 
 beforeAll(async () => {
-  world = await startAuditWorld();
   holder = new pg.Client({ connectionString: world.ownerDatabaseUrl });
   await holder.connect();
 });
 
 afterAll(async () => {
   await holder.end();
-  await world.close();
 });
 
 const recordBoth = () => Promise.all([webhook(), attempt()].map((row) => world.recorder.record(row)));

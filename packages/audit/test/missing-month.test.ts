@@ -1,17 +1,11 @@
 import { newId } from '@hqrelay/domain/ids';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { storeRows } from '../src/store-rows.ts';
-import { startAuditWorld, webhook, type AuditWorld } from './audit-world.ts';
+import { openAuditWorld, webhook } from './audit-world.ts';
 
-let world: AuditWorld;
-
-beforeAll(async () => {
-  world = await startAuditWorld();
-});
-
-afterAll(() => world.close());
+const world = await openAuditWorld();
 
 it('two processes that find a month without partitions both store their rows', async () => {
   const at = new Date();

@@ -3,17 +3,11 @@ import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { newId } from '@hqrelay/domain/ids';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { decodeSpill } from '../src/spill-format.ts';
-import { attempt, manyRows, startAuditWorld, webhook, type AuditWorld } from './audit-world.ts';
+import { attempt, manyRows, openAuditWorld, webhook } from './audit-world.ts';
 
-let world: AuditWorld;
-
-beforeAll(async () => {
-  world = await startAuditWorld();
-});
-
-afterAll(() => world.close());
+const world = await openAuditWorld();
 
 beforeEach(async () => {
   await world.waitUntilPostgresIs('up');
