@@ -40,6 +40,7 @@ function readStat(pid: number): Stat | undefined {
     const field = (number: number) => Number(fields[number - 3]);
     return { pid, parent: field(4), ticks: field(14) + field(15) + field(16) + field(17) };
   } catch {
+    // The process has ended.
     return undefined;
   }
 }

@@ -7,6 +7,7 @@ let count = 0;
 
 const server = createServer({ noDelay: true }, (socket) => {
   let rest = Buffer.alloc(0);
+  // A worker that is killed resets its connections.
   socket.on('error', () => {});
   socket.on('data', (chunk) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);

@@ -106,6 +106,7 @@ function startTime(pid) {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
     return fields?.[19] ?? '';
   } catch {
+    // The process has ended, or this system has no /proc.
     return '';
   }
 }

@@ -1,4 +1,5 @@
 import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
+import type { Postgres } from '@hqrelay/db/postgres';
 import { findOwedEndpoints } from '@hqrelay/db/queries/prior-webhooks';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
@@ -43,14 +44,13 @@ export function createIngestDeps(config: ReceiverConfig, parts: Parts): IngestDe
   });
   const recorder = createRecorder(parts, publisher);
   const postgresStore = createPostgresStore(postgres);
-  const findOwed = batchedQuery(postgres, findOwedEndpoints);
   return {
     cache,
     postgres,
     trust,
     redisStore: createRedisStore({ cache, trust, findPrior: postgresStore.findPrior }),
     postgresStore,
-    findOwed: (id) => findOwed(id).catch(() => undefined),
+    findOwed: createFindOwed(postgres, logger),
     publisher,
     recorder,
     secrets: new OpenedSecrets(parseSecretKeys(config.secretsKey), (error) =>
@@ -63,6 +63,16 @@ export function createIngestDeps(config: ReceiverConfig, parts: Parts): IngestDe
     onVerified: lastSeen.add,
     onPublished: report.published,
   };
+}
+
+/** A query that Postgres refuses is like one that it does not answer. */
+function createFindOwed(postgres: Postgres, logger: Logger): IngestDeps['findOwed'] {
+  const findOwed = batchedQuery(postgres, findOwedEndpoints);
+  return (id) =>
+    findOwed(id).catch((error: unknown) => {
+      logger.warn({ err: error }, 'owed_endpoints.not_read');
+      return undefined;
+    });
 }
 
 function createRecorder({ postgres, logger }: Parts, publisher: Publisher): AuditRecorder {

@@ -55,7 +55,7 @@ export function createReceiver(config: ReceiverConfig, options: ReceiverOptions)
   const registry = createRegistry();
   const report = createReport(logger, registry);
   const stores = createStores(config, logger, {
-    postgres: () => void trust.learn(() => stores.postgres.tryWithin(2_000, projectsWithKeys)),
+    postgres: () => void trust.learn(() => readProjectsWithKeys(stores, logger)),
     redis: () => void trust.reportAll(),
   });
   const trust = new RedisTrust(stores.cache);
@@ -140,6 +140,19 @@ function createServers(
     server: createHttpServer(app),
     adminServer: adminApart ? createHttpServer(createAdminApp(health)) : undefined,
   };
+}
+
+/** Undefined when Postgres does not answer, or refuses the query. */
+async function readProjectsWithKeys(
+  { postgres }: Stores,
+  logger: Logger,
+): Promise<{ value: string[] } | undefined> {
+  try {
+    return await postgres.tryWithin(2_000, projectsWithKeys);
+  } catch (error) {
+    logger.warn({ err: error }, 'idempotency_keys.not_read');
+    return undefined;
+  }
 }
 
 async function writeLastSeen(lastSeen: LastSeenTimes, logger: Logger): Promise<void> {

@@ -23,6 +23,7 @@ export function connectRedis(
     ...options,
   };
   const redis = address.kind === 'server' ? new Redis(address.url, all) : connectBySentinel(address, all);
+  // The client connects again by itself, and its state is reported; an unhandled 'error' event would end the process.
   redis.on('error', () => {});
   return redis;
 }

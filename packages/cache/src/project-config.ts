@@ -60,6 +60,7 @@ export class ConfigCache {
   /** `now` in ms since epoch. */
   async read(projectId: string, now: number): Promise<CachedConfig> {
     const { cache } = this.#options;
+    // A Redis that refuses a command counts as unavailable here and below; the cache reports it.
     const answer = await cache.tryCommand((redis) => redis.get(key(projectId))).catch(() => undefined);
     return answer ? this.#cachedConfig(projectId, answer.value, now) : { kind: 'unavailable' };
   }

@@ -3,25 +3,15 @@ import { postWebhook } from '@hqrelay/testing/provider';
 import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openApp, openWorld } from './open-world.ts';
 
-let world: World;
-let receiver: AppProcess;
+const world = await openWorld();
+const receiver = await openApp('receiver', world.env);
+await receiver.waitUntilReady();
 let worker: AppProcess;
 let endpoint: RecordingEndpoint;
 let project: SeededProject;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'));
-  receiver = await startApp('receiver', { env: world.env });
-  await receiver.waitUntilReady();
-});
-
-afterAll(async () => {
-  await receiver.end();
-  await world.close();
-});
 
 beforeEach(async () => {
   endpoint = await startRecordingEndpoint();

@@ -1,37 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
+import type { AppProcess } from '@hqrelay/testing/app-process';
 import { postWebhook } from '@hqrelay/testing/provider';
-import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { createWorld, type World } from '@hqrelay/testing/world';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { openApp, openEndpoint, openWorld } from './open-world.ts';
 
 const senders = 4;
 const lockedForMs = 8_000;
 /** The pool of each app, and the connection of its pings. */
 const sessionsMax = { 'hqrelay-receiver': 8 + 1, 'hqrelay-worker': 10 + 1 };
 
-let world: World;
-let receiver: AppProcess;
-let worker: AppProcess;
-let endpoint: RecordingEndpoint;
+const world = await openWorld();
+const endpoint = await openEndpoint();
+const env = { ...world.env, LOG_LEVEL: 'debug' };
+const [receiver, worker] = await Promise.all([openApp('receiver', env), openApp('worker', env)]);
+await Promise.all([receiver.waitUntilReady(), worker.waitUntilReady()]);
 let project: SeededProject;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'));
-  const env = { ...world.env, LOG_LEVEL: 'debug' };
-  endpoint = await startRecordingEndpoint();
-  [receiver, worker] = await Promise.all([startApp('receiver', { env }), startApp('worker', { env })]);
-  await Promise.all([receiver.waitUntilReady(), worker.waitUntilReady()]);
-});
-
-afterAll(async () => {
-  await Promise.all([receiver?.end(), worker?.end()]);
-  await endpoint?.close();
-  await world?.close();
-});
 
 beforeEach(async () => {
   project = await seedProject(world);

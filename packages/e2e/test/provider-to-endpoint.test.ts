@@ -1,34 +1,17 @@
-import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
 import { postWebhook } from '@hqrelay/testing/provider';
-import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { createWorld, type World } from '@hqrelay/testing/world';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { openApp, openEndpoint, openWorld } from './open-world.ts';
+
+const world = await openWorld();
+const endpoint = await openEndpoint();
+const apps = await Promise.all([openApp('receiver', world.env), openApp('worker', world.env)]);
+await Promise.all(apps.map((app) => app.waitUntilReady()));
+const [receiver] = apps;
 
 describe('a webhook from the provider to the endpoint', () => {
-  let world: World;
-  let receiver: AppProcess;
-  let worker: AppProcess;
-  let endpoint: RecordingEndpoint;
-
-  beforeAll(async () => {
-    world = await createWorld(inject('run'));
-    endpoint = await startRecordingEndpoint();
-    [receiver, worker] = await Promise.all([
-      startApp('receiver', { env: world.env }),
-      startApp('worker', { env: world.env }),
-    ]);
-    await Promise.all([receiver.waitUntilReady(), worker.waitUntilReady()]);
-  });
-
-  afterAll(async () => {
-    await Promise.all([receiver.end(), worker.end()]);
-    await endpoint.close();
-    await world.close();
-  });
-
   it('a webhook arrives at its endpoint byte for byte, signed, and has its rows', async () => {
     const project = await seedProject(world);
     const { signingSecret } = await seedEndpoint(world, project.id, { url: endpoint.url });

@@ -1,30 +1,17 @@
 import { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
-import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
 import { postWebhook } from '@hqrelay/testing/provider';
-import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
+import { openApp, openWorld } from './open-world.ts';
 
-let world: World;
-let receiver: AppProcess;
-let connection: BrokerConnection;
-let project: SeededProject;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'), { own: ['rabbitmq'] });
-  connection = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });
-  connection.start();
-  receiver = await startApp('receiver', { env: world.env });
-  project = await seedProject(world);
-  await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/' });
-});
-
-afterAll(async () => {
-  await receiver?.end();
-  await connection?.stop();
-  await world?.close();
-});
+const world = await openWorld({ own: ['rabbitmq'] });
+const connection = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });
+afterAll(() => connection.stop());
+connection.start();
+const receiver = await openApp('receiver', world.env);
+const project = await seedProject(world);
+await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/' });
 
 async function accept(webhookId: string): Promise<void> {
   const answer = await postWebhook(receiver.url, project, { webhookId, body: `{"of":"${webhookId}"}` });

@@ -1,37 +1,22 @@
 import { connectRedis } from '@hqrelay/cache/connect-redis';
 import { rememberFromBirth } from '@hqrelay/cache/admission';
 import type { RunningServer } from '@hqrelay/services/running-server';
-import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
 import { postWebhook } from '@hqrelay/testing/provider';
-import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
+import { openApp, openWorld } from './open-world.ts';
 
-let world: World;
-let server: RunningServer;
-let redis: Redis;
-let receiver: AppProcess;
-let project: SeededProject;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'), { own: ['redis'] });
-  server = world.servers.redis as RunningServer;
-  redis = connectRedis(world.redisUrl, 'test');
-  await redis.connect();
-  receiver = await startApp('receiver', { env: world.env });
-  await receiver.waitUntilReady();
-  project = await seedProject(world);
-  await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/' });
-  await rememberFromBirth(redis, project.id);
-});
-
-afterAll(async () => {
-  redis?.disconnect();
-  await receiver?.end();
-  await world?.close();
-});
+const world = await openWorld({ own: ['redis'] });
+const server = world.servers.redis as RunningServer;
+const redis = connectRedis(world.redisUrl, 'test');
+afterAll(() => redis.disconnect());
+await redis.connect();
+const receiver = await openApp('receiver', world.env);
+await receiver.waitUntilReady();
+const project = await seedProject(world);
+await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/' });
+await rememberFromBirth(redis, project.id);
 
 const post = (webhookId: string) => postWebhook(receiver.url, project, { webhookId });
 

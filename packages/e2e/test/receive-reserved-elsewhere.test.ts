@@ -8,32 +8,19 @@ import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { openApp, openWorld } from './open-world.ts';
 
 const body = '{"event":"payment.captured"}';
 
-let world: World;
-let postgres: RunningServer;
-let redis: Redis;
-let receiver: AppProcess;
+const world = await openWorld({ own: ['postgres'] });
+const postgres = world.servers.postgres as RunningServer;
+const redis = connectRedis(world.redisUrl, 'test');
+afterAll(() => redis.disconnect());
+await redis.connect();
+const receiver = await openApp('receiver', world.env);
+await waitForStore(receiver, 'rabbitmq');
 let project: SeededProject;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'), { own: ['postgres'] });
-  postgres = world.servers.postgres as RunningServer;
-  redis = connectRedis(world.redisUrl, 'test');
-  await redis.connect();
-  receiver = await startApp('receiver', { env: world.env });
-  await waitForStore(receiver, 'rabbitmq');
-});
-
-afterAll(async () => {
-  redis?.disconnect();
-  await receiver?.end();
-  await world?.close();
-});
 
 beforeEach(async () => {
   project = await seedProject(world);

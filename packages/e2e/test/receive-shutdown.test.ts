@@ -1,29 +1,17 @@
 import { Agent, request } from 'node:http';
 import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
 import { signAsProvider } from '@hqrelay/testing/provider';
-import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { openEndpoint, openWorld } from './open-world.ts';
+
+const world = await openWorld();
+const endpoint = await openEndpoint();
+const project = await seedProject(world);
+await seedEndpoint(world, project.id, { url: endpoint.url, retry: '1s,1s,1s,1s,1s' });
 
 describe('SIGTERM under load', () => {
-  let world: World;
-  let endpoint: RecordingEndpoint;
-  let project: SeededProject;
-
-  beforeAll(async () => {
-    world = await createWorld(inject('run'));
-    endpoint = await startRecordingEndpoint();
-    project = await seedProject(world);
-    await seedEndpoint(world, project.id, { url: endpoint.url, retry: '1s,1s,1s,1s,1s' });
-  });
-
-  afterAll(async () => {
-    await endpoint.close();
-    await world.close();
-  });
-
   it('SIGTERM under load resets no connection, exits 0, and every webhook answered 202 is delivered', async () => {
     const start = async (app: 'receiver' | 'worker') => {
       const started = await startApp(app, { env: world.env });

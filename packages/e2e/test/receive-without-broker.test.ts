@@ -1,37 +1,17 @@
 import { decodeMessage } from '@hqrelay/queue/messages';
 import type { RunningServer } from '@hqrelay/services/running-server';
-import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
 import { postWebhook } from '@hqrelay/testing/provider';
-import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { openApp, openEndpoint, openWorld } from './open-world.ts';
 
-let world: World;
-let broker: RunningServer;
-let postgres: RunningServer;
-let receiver: AppProcess;
-let worker: AppProcess;
-let endpoint: RecordingEndpoint;
+const world = await openWorld({ own: ['rabbitmq', 'postgres'], durable: true });
+const broker = world.servers.rabbitmq as RunningServer;
+const postgres = world.servers.postgres as RunningServer;
+const endpoint = await openEndpoint();
+const [receiver, worker] = await Promise.all([openApp('receiver', world.env), openApp('worker', world.env)]);
 let project: SeededProject;
-
-beforeAll(async () => {
-  world = await createWorld(inject('run'), { own: ['rabbitmq', 'postgres'], durable: true });
-  broker = world.servers.rabbitmq as RunningServer;
-  postgres = world.servers.postgres as RunningServer;
-  endpoint = await startRecordingEndpoint();
-  [receiver, worker] = await Promise.all([
-    startApp('receiver', { env: world.env }),
-    startApp('worker', { env: world.env }),
-  ]);
-});
-
-afterAll(async () => {
-  await Promise.all([receiver?.end(), worker?.end()]);
-  await endpoint?.close();
-  await world?.close();
-});
 
 beforeEach(async () => {
   for (const app of [receiver, worker]) {

@@ -1,39 +1,21 @@
 import { hash, randomUUID } from 'node:crypto';
 import { connectRedis } from '@hqrelay/cache/connect-redis';
 import type { RunningServer } from '@hqrelay/services/running-server';
-import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook, signAsProvider, type ProviderAnswer } from '@hqrelay/testing/provider';
-import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { createWorld, type World } from '@hqrelay/testing/world';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openApp, openEndpoint, openWorld } from './open-world.ts';
+
+const world = await openWorld({ own: ['redis'] });
+const redis = world.servers.redis as RunningServer;
+const endpoint = await openEndpoint();
+const [receiver, worker] = await Promise.all([openApp('receiver', world.env), openApp('worker', world.env)]);
+await Promise.all([receiver.waitUntilReady(), worker.waitUntilReady()]);
 
 describe('while Redis is', () => {
-  let world: World;
-  let redis: RunningServer;
-  let receiver: AppProcess;
-  let worker: AppProcess;
-  let endpoint: RecordingEndpoint;
-
-  beforeAll(async () => {
-    world = await createWorld(inject('run'), { own: ['redis'] });
-    redis = world.servers.redis as RunningServer;
-    endpoint = await startRecordingEndpoint();
-    [receiver, worker] = await Promise.all([
-      startApp('receiver', { env: world.env }),
-      startApp('worker', { env: world.env }),
-    ]);
-    await Promise.all([receiver.waitUntilReady(), worker.waitUntilReady()]);
-    await waitForRedis('up');
-  });
-
-  afterAll(async () => {
-    await Promise.all([receiver?.end(), worker?.end()]);
-    await endpoint?.close();
-    await world?.close();
-  });
+  beforeAll(() => waitForRedis('up'));
 
   describe.each([
     ['stopped', () => redis.stop(), () => redis.start()],

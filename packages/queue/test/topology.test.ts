@@ -1,7 +1,7 @@
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { connect, type Channel, type ChannelModel, type GetMessage } from 'amqplib';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { BrokerConnection } from '../src/connection/broker-connection.ts';
 import {
   assertTopology,
@@ -35,6 +35,14 @@ function take(queue: string, timeoutMs = 10_000): Promise<GetMessage> {
   return waitFor(`a message in ${queue}`, () => channel.get(queue, { noAck: true }), { timeoutMs });
 }
 
+/** A connection until the test is over. */
+function startConnection(): BrokerConnection {
+  const connection = new BrokerConnection({ urls: [world.rabbitmqUrl], name: 'test', onChange: () => {} });
+  connection.start();
+  onTestFinished(() => connection.stop());
+  return connection;
+}
+
 describe('the topology', () => {
   it('the topology can be asserted again, also by several clients at once', async () => {
     const others = await Promise.all([model.createChannel(), model.createChannel()]);
@@ -48,39 +56,21 @@ describe('the topology', () => {
       durable: true,
       arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': 3 },
     });
-    const connection = new BrokerConnection({
-      urls: [world.rabbitmqUrl],
-      name: 'test',
-      onChange: () => {},
-    });
-    connection.start();
-    try {
-      await waitFor('the reason', () => connection.health.state === 'down');
-      expect(connection.health.detail).toContain('hqrelay.retries');
-      expect(connection.health.detail).toContain('inequivalent arg');
-      await channel.deleteQueue('hqrelay.retries');
-      await waitFor('the connection', () => connection.health.isUp);
-    } finally {
-      await connection.stop();
-    }
+    const connection = startConnection();
+    await waitFor('the reason', () => connection.health.state === 'down');
+    expect(connection.health.detail).toContain('hqrelay.retries');
+    expect(connection.health.detail).toContain('inequivalent arg');
+    await channel.deleteQueue('hqrelay.retries');
+    await waitFor('the connection', () => connection.health.isUp);
   });
 
   it('the topology of a version with one size class gains the missing queues and keeps its messages', async () => {
     for (const queue of workQueues) await channel.deleteQueue(largeQueueOf(queue));
     channel.publish(workExchange, 'hqrelay.webhooks', Buffer.from('kept'), { persistent: true });
-    const connection = new BrokerConnection({
-      urls: [world.rabbitmqUrl],
-      name: 'test',
-      onChange: () => {},
-    });
-    connection.start();
-    try {
-      await waitFor('the connection', () => connection.health.isUp);
-      const depths = await connection.queueDepths(workQueues.map(largeQueueOf));
-      expect([...depths.values()]).toEqual([0, 0, 0]);
-    } finally {
-      await connection.stop();
-    }
+    const connection = startConnection();
+    await waitFor('the connection', () => connection.health.isUp);
+    const depths = await connection.queueDepths(workQueues.map(largeQueueOf));
+    expect([...depths.values()]).toEqual([0, 0, 0]);
     expect((await take('hqrelay.webhooks')).content.toString()).toBe('kept');
   });
 

@@ -37,6 +37,7 @@ export type FaultyEndpoint = { url: string; requests: () => number; close: () =>
 export async function startFaultyEndpoint(fault: Fault, certificate?: Certificate): Promise<FaultyEndpoint> {
   let requests = 0;
   const serve = (socket: Socket) => {
+    // The relay may reset a connection with such an endpoint.
     socket.on('error', () => {});
     socket.once('data', () => {
       requests += 1;

@@ -69,6 +69,7 @@ async function latenessOfRetries(site: Site, target: Target, count: number): Pro
     async () => (await site.counts())[target.path] === 2 * count,
     { timeoutMs: 60_000, everyMs: 50 },
   )
+    // Retries that have not arrived by then are left out.
     .catch(() => {})
     .then(() => site.take());
   const arrivals = seen[target.path]?.arrivals ?? [];

@@ -127,12 +127,14 @@ async function readAll(channel: Channel, queue: string): Promise<Buffer[]> {
 
 async function withChannel<T>(url: string, work: (channel: Channel) => Promise<T>): Promise<T> {
   const connection = await connect(url, { timeout: 5_000 });
+  // An error also rejects the call in progress; an unhandled 'error' event would end the process.
   connection.on('error', () => {});
   try {
     const channel = await connection.createChannel();
     channel.on('error', () => {});
     return await work(channel);
   } finally {
+    // A connection that broke is closed already.
     await connection.close().catch(() => {});
   }
 }

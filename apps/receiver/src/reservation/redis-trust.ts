@@ -39,6 +39,7 @@ export class RedisTrust {
   /** Reports the project to Redis if it was served without it. Must end before Redis is asked for the project again. */
   async report(projectId: string): Promise<void> {
     if (!this.#unreported.has(projectId)) return;
+    // A Redis that refuses the command counts as unavailable; the cache reports it.
     const answer = await this.#cache
       .tryCommand((redis) => distrustMemory(redis, projectId).then(() => true))
       .catch(() => undefined);
@@ -49,10 +50,10 @@ export class RedisTrust {
   async learn(projectsServedWithout: () => Promise<{ value: string[] } | undefined>): Promise<void> {
     if (this.#hasLearnt || this.#isLearning) return;
     this.#isLearning = true;
-    let answer = await projectsServedWithout().catch(() => undefined);
+    let answer = await projectsServedWithout();
     while (!answer) {
       await wait(learnAgainAfterMs, undefined, { ref: false });
-      answer = await projectsServedWithout().catch(() => undefined);
+      answer = await projectsServedWithout();
     }
     for (const projectId of answer.value) this.servedWithout(projectId);
     this.#hasLearnt = true;

@@ -30,6 +30,7 @@ async function lacksQueues(model: ChannelModel): Promise<boolean> {
     await channel.close();
     return false;
   } catch {
+    // If not for a missing queue, the declaration that follows fails for the same reason and reports it.
     return true;
   }
 }

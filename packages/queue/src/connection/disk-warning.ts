@@ -19,6 +19,7 @@ const bytesMin = 1 << 30;
 export async function diskWarning(amqpUrl: string): Promise<string | undefined> {
   const { username, password } = new URL(amqpUrl);
   const login = `${decodeURIComponent(username) || 'guest'}:${decodeURIComponent(password) || 'guest'}`;
+  // Without the management plugin nothing is known of the disk; that the broker itself is down is reported elsewhere.
   const answer = await fetch(`${managementOrigin(amqpUrl)}/api/nodes`, {
     headers: { authorization: `Basic ${Buffer.from(login).toString('base64')}` },
     redirect: 'error',

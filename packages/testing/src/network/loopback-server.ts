@@ -13,6 +13,7 @@ export async function listenOnLoopback(server: Server): Promise<LoopbackServer> 
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
+    // A test may reset its connection.
     socket.on('error', () => {}).once('close', () => sockets.delete(socket));
   });
   let port = 0;

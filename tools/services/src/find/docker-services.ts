@@ -34,6 +34,7 @@ export async function startWithCompose(
       }
     }
   } catch (error) {
+    // The first error is the one to report.
     await stop().catch(() => {});
     throw error;
   }

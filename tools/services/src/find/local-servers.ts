@@ -15,6 +15,7 @@ export const findLocalServer = {
     for (const login of ['postgres:postgres', 'postgres', encodeURIComponent(self)]) {
       const url = `postgres://${login}@127.0.0.1:${port}/postgres`;
       const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+      // An error also rejects the call in progress.
       client.on('error', () => {});
       try {
         await client.connect();
@@ -25,6 +26,7 @@ export const findLocalServer = {
       } catch {
         // Try the next login.
       } finally {
+        // A connection that was refused is closed already.
         await client.end().catch(() => {});
       }
     }

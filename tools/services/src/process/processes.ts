@@ -25,6 +25,7 @@ function childrenOf(pid: number): number[] {
       const children = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8');
       return children.trim().split(' ').filter(Boolean).map(Number);
     } catch {
+      // The thread has ended.
       return [];
     }
   });
@@ -34,6 +35,7 @@ function threadsOf(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/task`);
   } catch {
+    // The process has ended.
     return [];
   }
 }
@@ -45,6 +47,7 @@ function statOf(path: number | string): { state: string; group: number } | undef
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return { state: state ?? '', group: Number(group) };
   } catch {
+    // The process or thread has ended.
     return undefined;
   }
 }

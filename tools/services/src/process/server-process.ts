@@ -87,6 +87,7 @@ export class ServerProcess {
   async waitUntil(check: () => Promise<boolean>, timeoutMs: number): Promise<void> {
     const { name } = this.#command;
     const deadline = Date.now() + timeoutMs;
+    // A check may reject until the server listens.
     while (!(await check().catch(() => false))) {
       if (!this.isRunning) {
         await this.#exited;

@@ -111,12 +111,14 @@ function installedInitdb(): string | undefined {
 
 async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
+  // The server may end the connection while it starts; the call in progress then rejects.
   client.on('error', () => {});
   try {
     await client.connect();
     await client.query('select 1');
     return true;
   } finally {
+    // A connection that broke is closed already.
     await client.end().catch(() => {});
   }
 }
