@@ -71,6 +71,24 @@ describe('a signed webhook', () => {
     expect(replayed.text).toBe(first.text);
   });
 
+  it('the bytes of a conflict are stored once for each id and body', async () => {
+    const project = await seedProject(world);
+    const conflictWith = (webhookId: string, body: string) =>
+      postWebhook(world.url, project, { webhookId, body });
+    for (const webhookId of ['evt_1', 'evt_2']) await conflictWith(webhookId, '{"amount":1}');
+    for (const amount of [2, 2, 3, 2]) await conflictWith('evt_1', `{"amount":${amount}}`);
+    await conflictWith('evt_2', '{"amount":2}');
+    const rows = await world.waitForLogs(project.id, 'conflict', 5);
+    const payloads = await Promise.all(rows.map(({ id }) => world.payloadOf(id)));
+    expect(payloads.map((row) => row?.payload.toString())).toEqual([
+      '{"amount":2}',
+      undefined,
+      '{"amount":3}',
+      undefined,
+      '{"amount":2}',
+    ]);
+  });
+
   it('a webhook with an accepted id and another body is a duplicate with on_conflict duplicate', async () => {
     const project = await seedProject(world, { onConflict: 'duplicate' });
     const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body: '{"amount":1}' });

@@ -37,7 +37,7 @@ export type Admission =
       held: Pick<Reservation, 'state' | 'id' | 'payloadSha256'>;
       isMine: boolean;
       tookOver: boolean;
-      /** Whether a repeated answer gets its row: past a window of its own only each hundredth does. */
+      /** Whether a repeated answer gets its row: past a window of its own only each hundredth does. An unlimited project has none. */
       recordRow: boolean;
       /** How long Redis has remembered every id of the project, ms. */
       memoryAgeMs: number;
@@ -60,6 +60,7 @@ const firstContentKey = 6;
 const admitScript = script(`${reservationLua}
 local id, sha256, token, limit, ttl, origin = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local function recordRow()
+  if limit < 0 then return 1 end
   local count = redis.call('INCR', KEYS[3])
   if count == 1 then redis.call('PEXPIRE', KEYS[3], ${rateLimitWindowMs}) end
   if count <= math.max(1000, limit * 10) or count % 100 == 0 then return 1 end

@@ -240,16 +240,21 @@ describe('a place under the rate limit', () => {
   });
 });
 
-it('repeated answers get a row for the first thousand a minute, then for each hundredth', async () => {
+it.each([
+  ['a project with a limit get a row for the first thousand a minute, then for each hundredth', 100, 1_003],
+  ['an unlimited project get a row each', null, 1_300],
+])('repeated answers of %s', async (_project, rateLimitPerMinute, rows) => {
   const first = request();
   await reserve(first);
   await accept(first);
   const answers: Held[] = [];
   // 50 at a time, so that Redis answers each in time on a busy machine too.
   for (let batch = 0; batch < 26; batch += 1) {
-    answers.push(...(await Promise.all(Array.from({ length: 50 }, () => reserve(request())))));
+    answers.push(
+      ...(await Promise.all(Array.from({ length: 50 }, () => reserve(request({ rateLimitPerMinute }))))),
+    );
   }
-  expect(answers.filter(({ recordRow }) => recordRow)).toHaveLength(1_003);
+  expect(answers.filter(({ recordRow }) => recordRow)).toHaveLength(rows);
 });
 
 describe('the age of the epoch of a project', () => {

@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import type { Cache } from '@hqrelay/cache/client';
+import { isFirstConflict } from '@hqrelay/cache/conflict-payload';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { bodyKeyOf } from '@hqrelay/domain/inbound/content-keys';
 import { findCredentials } from '@hqrelay/domain/inbound/forwarded-credentials';
@@ -16,6 +18,7 @@ import { verify, type Verification, type VerifyDeps } from './verify.ts';
 export type IngestDeps = VerifyDeps &
   ReserveDeps &
   MakeDurableDeps & {
+    cache: Cache;
     findProject: (projectId: string, now: number) => ProjectLookup | Promise<ProjectLookup>;
     /** Writes a row in the background: no answer waits for it. */
     recordLater: (row: AuditRow) => void;
@@ -35,6 +38,7 @@ export async function ingest(deps: IngestDeps, request: InboundRequest): Promise
 
   const webhook = identify(deps, request, verification);
   const reserved = await reserve(deps, keyRequestOf(webhook));
+  if (reserved.kind === 'conflict') return answerConflict(deps, webhook, reserved);
   if (reserved.kind !== 'admitted') return answerUnadmitted(deps, webhook, reserved);
 
   const outcome = await makeDurable(deps, webhook, reserved);
@@ -108,23 +112,32 @@ function keyRequestOf({ project, request, webhookId, payloadSha256, contentKeys 
   };
 }
 
+async function answerConflict(
+  deps: IngestDeps,
+  webhook: VerifiedWebhook,
+  { id, recordRow }: { id: string; recordRow: boolean },
+): Promise<IngestResult> {
+  if (recordRow) {
+    const { project, webhookId, payloadSha256 } = webhook;
+    const { idempotencyTtlSeconds } = project;
+    const body = { projectId: project.id, webhookId, payloadSha256, idempotencyTtlSeconds };
+    // The body is signed and stored nowhere else, so its bytes are stored with the first row.
+    const payload = (await isFirstConflict(deps.cache, body)) ? payloadRowOf(webhook) : null;
+    const facts = { reason: 'the same id came with another body', duplicateOf: id };
+    deps.recordLater({ kind: 'webhook', log: { ...logRowOf(webhook, 'conflict'), ...facts }, payload });
+  }
+  return { kind: 'conflict', id };
+}
+
 function answerUnadmitted(
   deps: IngestDeps,
   webhook: VerifiedWebhook,
-  reserved: Exclude<ReserveResult, Admitted>,
+  reserved: Exclude<ReserveResult, Admitted | { kind: 'conflict' }>,
 ): IngestResult {
   switch (reserved.kind) {
     case 'duplicate':
       if (reserved.recordRow) recordOutcome(deps, webhook, 'duplicate', { duplicateOf: reserved.id });
       return { kind: 'replayed', id: reserved.id };
-    case 'conflict':
-      if (reserved.recordRow) {
-        const log = logRowOf(webhook, 'conflict');
-        const facts = { reason: 'the same id came with another body', duplicateOf: reserved.id };
-        // The body is signed and stored nowhere else, so its bytes are stored with this row.
-        deps.recordLater({ kind: 'webhook', log: { ...log, ...facts }, payload: payloadRowOf(webhook) });
-      }
-      return { kind: 'conflict', id: reserved.id };
     case 'rate_limited':
       if (reserved.recordRow) recordOutcome(deps, webhook, 'rate_limited', { reason: 'rate limit' });
       return { kind: 'rate_limited', retryAfterMs: reserved.retryAfterMs };

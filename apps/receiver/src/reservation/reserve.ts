@@ -28,7 +28,8 @@ export type Admitted = {
 
 export type ReserveResult =
   | Admitted
-  | { kind: 'duplicate' | 'conflict'; id: string; recordRow: boolean }
+  | { kind: 'duplicate'; id: string; recordRow: boolean }
+  | { kind: 'conflict'; id: string; recordRow: boolean }
   | { kind: 'rate_limited'; retryAfterMs: number; recordRow: boolean }
   /** An earlier request for this webhook is still in progress. */
   | { kind: 'undecided'; id: string };
