@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import type { Attack } from './attacks/attack.ts';
+import { attacks } from './attacks/attacks.ts';
 import { guards } from './guards/guards.ts';
 import { openPreviousVersion, type PreviousVersion } from './previous-version.ts';
 import type { Row } from './row.ts';
@@ -17,18 +19,28 @@ export type ChaosCommand =
       keepLogs: boolean;
     }
   | { kind: 'list' }
+  | {
+      kind: 'attacks';
+      attacks: Attack[];
+      previous: PreviousVersion | undefined;
+      fromSource: boolean;
+      write: boolean;
+      keepLogs: boolean;
+    }
   | { kind: 'guards'; only: string[]; write: boolean; keepLogs: boolean }
   | { kind: 'wrong'; message: string };
 
 export const usage = `npm run chaos -- [options]
 
-  --only name[,name]  runs these rows alone, or with --guards these guards
+  --only name[,name]  runs these rows alone, or with --guards these guards, with --attacks these attacks
   --list              lists the rows
   --guards            removes guards from the apps by injected faults, and expects rows to become red
+  --attacks           attacks two receivers while ten projects send genuine webhooks
   --small             runs the rows under one load, with fewer webhooks, and judges no time, as npm test does
   --source            starts the apps from their source instead of the build
-  --previous FOLDER   a built checkout of the previous version, for rows that upgrade from it
-  --write             replaces the table in docs/failure-matrix.md
+  --previous FOLDER   a built checkout of the previous version, for rows that upgrade from it; with --attacks, the version
+                      that is attacked
+  --write             replaces the table in docs/failure-matrix.md, or with --attacks in docs/security.md
   --keep-logs         keeps the logs of apps and servers until the next run, and prints their folder
 `;
 
@@ -36,6 +48,7 @@ export function readCommandLine(args: readonly string[], all: readonly Row[]): C
   try {
     const options = parse(args);
     if (options.list) return { kind: 'list' };
+    if (options.attacks) return attackRuns(options);
     return options.guards ? guardTrials(options) : rowRuns(options, all);
   } catch (error) {
     return { kind: 'wrong', message: error instanceof Error ? error.message : String(error) };
@@ -51,6 +64,7 @@ function parse(args: readonly string[]) {
       previous: { type: 'string' },
       list: flag,
       guards: flag,
+      attacks: flag,
       small: flag,
       source: flag,
       write: flag,
@@ -65,6 +79,18 @@ type Options = ReturnType<typeof parse>;
 function guardTrials({ only, write, keepLogs }: Options): ChaosCommand {
   checkNames('guard', only, guards);
   return { kind: 'guards', only, write, keepLogs };
+}
+
+function attackRuns({ only, previous, source, write, keepLogs }: Options): ChaosCommand {
+  checkNames('attack', only, attacks);
+  return {
+    kind: 'attacks',
+    attacks: attacks.filter(({ name }) => only.length === 0 || only.includes(name)),
+    previous: previous === undefined ? undefined : openPreviousVersion(previous),
+    fromSource: source,
+    write,
+    keepLogs,
+  };
 }
 
 function rowRuns(options: Options, all: readonly Row[]): ChaosCommand {

@@ -1,9 +1,12 @@
-// `npm run chaos` runs the failure matrix. Exits 1 when a row is red or does not count.
+// `npm run chaos` runs the failure matrix, or the attacks. Exits 1 when a row is red or does not count.
 import { join } from 'node:path';
 import { copyBuiltApps } from '../harness/app-copy.ts';
+import type { AppSource } from '@hqrelay/services/app-process';
 import { withDurableServices, type DurableServices } from '../harness/durable-services.ts';
 import { replaceTable } from '../harness/replace-table.ts';
 import { markdownTable, plainTable } from '../harness/table.ts';
+import { attackCells } from './attacks/attack-table.ts';
+import { runAttacks } from './attacks/run-attacks.ts';
 import { readCommandLine, usage, type ChaosCommand } from './command-line.ts';
 import { runGuardTrials, slowCommits } from './guards/trials.ts';
 import type { RowResult } from './outcome/conclude.ts';
@@ -26,6 +29,9 @@ switch (command.kind) {
   case 'guards':
     await withServices((services) => tryGuards(command, services), command);
     break;
+  case 'attacks':
+    await withServices((services) => attack(command, services), command);
+    break;
   case 'run':
     await withServices((services) => runRows(command, services), command);
     break;
@@ -33,7 +39,7 @@ switch (command.kind) {
 
 function withServices(
   work: (services: DurableServices) => Promise<boolean>,
-  { kind, keepLogs }: { kind: 'run' | 'guards'; keepLogs: boolean },
+  { kind, keepLogs }: { kind: 'run' | 'guards' | 'attacks'; keepLogs: boolean },
 ): Promise<void> {
   const postgresSettings = kind === 'guards' ? slowCommits : [];
   return withDurableServices({ say, keepLogs, postgresSettings }, async (services) => {
@@ -48,7 +54,7 @@ async function runRows(
   for (const { name } of leftOut) {
     say(`${name} does not run: it needs --previous FOLDER, a built checkout of the previous version`);
   }
-  const apps = fromSource ? { kind: 'source' as const } : copyBuiltApps(join(services.folder, 'apps'));
+  const apps = appsToRun(fromSource, services);
   const run = async (row: Row): Promise<RowResult> => {
     await services.restore();
     say(`\n${row.name}: ${row.fault}`);
@@ -75,6 +81,25 @@ async function runRows(
   process.stdout.write(`\n${plainTable(cells, [(cells[0]?.length ?? 0) - 1])}\n`);
   if (write) await replaceTable('docs/failure-matrix.md', 'rows', markdownTable(cells));
   return results.every(({ outcome }) => outcome.kind === 'green');
+}
+
+function appsToRun(fromSource: boolean, { folder }: DurableServices): AppSource {
+  return fromSource ? { kind: 'source' } : copyBuiltApps(join(folder, 'apps'));
+}
+
+async function attack(
+  { attacks, previous, fromSource, write }: Extract<ChaosCommand, { kind: 'attacks' }>,
+  services: DurableServices,
+): Promise<boolean> {
+  const apps: AppSource = previous
+    ? { kind: 'built', folder: previous.folder }
+    : appsToRun(fromSource, services);
+  const run = await runAttacks({ services, apps, attacks, say });
+  const cells = attackCells(run);
+  process.stdout.write(`\n${plainTable(cells, [5])}\n`);
+  for (const problem of run.problems) say(problem);
+  if (write) await replaceTable('docs/security.md', 'attacks', markdownTable(cells));
+  return run.problems.length === 0 && run.phases.every(({ problems }) => problems.length === 0);
 }
 
 async function tryGuards(

@@ -44,6 +44,8 @@ export class Load {
   #receivers: readonly Receiver[];
   #nextReceiver = 0;
   readonly #inFlight = new Map<number, number>();
+  /** The requests in flight, each by when it began. */
+  readonly #begun = new Set<{ at: number }>();
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 512 });
 
   constructor(projects: readonly SeededProject[], receivers: readonly Receiver[]) {
@@ -70,6 +72,11 @@ export class Load {
   inFlight(port?: number): number {
     if (port !== undefined) return this.#inFlight.get(port) ?? 0;
     return [...this.#inFlight.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Whether a request that was sent before `time`, in `performance.now()`, has no answer yet. */
+  isWaitingSince(time: number): boolean {
+    return [...this.#begun].some(({ at }) => at < time);
   }
 
   start(perSecond: number): void {
@@ -158,7 +165,10 @@ export class Load {
   async #post(request: ProviderRequest): Promise<Answer> {
     const { port } = this.#receivers[this.#nextReceiver++ % this.#receivers.length] as Receiver;
     this.#inFlight.set(port, this.inFlight(port) + 1);
+    const begun = { at: performance.now() };
+    this.#begun.add(begun);
     const answer = await postAsProvider(this.#agent, port, request);
+    this.#begun.delete(begun);
     this.#inFlight.set(port, this.inFlight(port) - 1);
     return answer;
   }

@@ -1,0 +1,36 @@
+/** An unauthenticated attack: what each of many sockets sends, over and over. */
+export type Attack = {
+  name: string;
+  /** In a sentence, for the report. */
+  what: string;
+  /** Open at once, over all receivers. A socket that a receiver closes is opened again. */
+  sockets: number;
+  opensPerSecond: number;
+  /** Sends the first bytes of a new connection. */
+  open: (connection: AttackConnection) => void;
+  /** Sends more, on every open connection once in so many ms. */
+  again?: { everyMs: number; send: (connection: AttackConnection) => void };
+};
+
+export type AttackConnection = {
+  write: (data: string | Buffer) => void;
+  /** Counts one unit of the attack, such as a request or a chunk. */
+  count: (units?: number) => void;
+};
+
+/** What an attack did in one phase. */
+export type AttackFigures = {
+  seconds: number;
+  opened: number;
+  closedByReceiver: number;
+  units: number;
+  bytes: number;
+  /** How many answers had each status. */
+  answers: Record<string, number>;
+};
+
+/** Orders of the run to the process of the attackers, which answers each. */
+export type AttackOrder = { start: string; ports: readonly number[] } | 'stop';
+
+/** Of a project that does not exist. */
+export const webhookPath = (projectId = crypto.randomUUID()): string => `/v1/webhooks/${projectId}`;
