@@ -1,15 +1,9 @@
 import { signAsProvider } from '@hqrelay/testing/provider';
 import { seedProject } from '@hqrelay/testing/seed';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sendRaw, startReceiverWorld, type ReceiverWorld } from './receiver-world.ts';
+import { describe, expect, it } from 'vitest';
+import { openReceiverWorld, sendRaw } from './receiver-world.ts';
 
-let world: ReceiverWorld;
-
-beforeAll(async () => {
-  world = await startReceiverWorld();
-});
-
-afterAll(() => world.close());
+const world = await openReceiverWorld();
 
 describe('a captured request', () => {
   it('a request with a signed timestamp is a duplicate under another id, even with a respelled signature', async () => {
