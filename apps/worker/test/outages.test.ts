@@ -1,9 +1,12 @@
+import type { HoldReason } from '@hqrelay/db/queries/held-deliveries';
+import { deliveryId } from '@hqrelay/domain/ids';
 import { decodeMessage } from '@hqrelay/queue/messages';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { describe, expect, it } from 'vitest';
 import { drainOutbox } from '../src/jobs/drain-outbox.ts';
 import { drainSpilledAudit } from '../src/jobs/drain-spilled-audit.ts';
+import { hold } from '../src/outgoing/hold.ts';
 import { openWorkerWorld } from './worker-world.ts';
 
 const world = await openWorkerWorld({ own: ['postgres', 'rabbitmq'] });
@@ -59,6 +62,28 @@ describe('while Postgres is stopped', () => {
       { attempt_num: 2, status: 'delivered' },
     ]);
     expect(endpoint.requests).toHaveLength(4);
+  });
+
+  it('a delivery that cannot be held is delayed by as long again as it is overdue, or five minutes where its endpoint is disabled', async () => {
+    const { projectId, endpointId } = await cachedProject('1s');
+    const id = freshId();
+    const first = { deliveryId: deliveryId(id, endpointId), endpointId, attemptNum: 1, notBefore: 0 };
+    const delivery = { ...first, lane: 'live' as const };
+    const decoded = decodeMessage(world.message(projectId, { id, endpointIds: [endpointId], delivery }));
+    const { envelope, body } = (decoded as Extract<typeof decoded, { kind: 'message' }>).message;
+    const holdFor = (reason: HoldReason) =>
+      hold(world.deps, { envelope: { ...envelope, delivery }, body }, reason, 0);
+    await withoutPostgres(async () => {
+      await holdFor('paused');
+      await holdFor('breaker');
+      await holdFor('disabled');
+      world.clock.aheadMs = 40_000;
+      await holdFor('paused');
+      world.clock.aheadMs = 0;
+    });
+    const exchanges = world.publishedOf(id).map(({ exchange }) => exchange);
+    expect(exchanges.slice(0, 2)).toEqual(['hqrelay.delay.2s', 'hqrelay.delay.2s']);
+    expect(exchanges).toEqual(expect.arrayContaining(['hqrelay.delay.5m', 'hqrelay.delay.30s']));
   });
 
   it('an endpoint that answers 410 while Postgres is stopped is disabled by its 410 five minutes later', async () => {

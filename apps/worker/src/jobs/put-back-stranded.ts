@@ -17,7 +17,7 @@ export type PutBackStrandedDeps = {
 const graceMs = 60_000;
 /** In one run: 100,000 webhooks. */
 const pagesMax = 20;
-/** While Postgres is down, deliveries that should be held wait for five minutes in a delay queue instead. */
+/** While Postgres is down, deliveries that should be held wait in a delay queue for up to five minutes. */
 const afterPostgresMs = 6 * 60_000;
 
 /** `hqrelay.audit` too: its rows may be the attempts that seem to be missing, or webhooks that are not recorded yet. */
