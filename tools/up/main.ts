@@ -6,8 +6,8 @@ import { AppProcess, repositoryRoot as root, type AppName } from '@hqrelay/servi
 import { findServices } from '@hqrelay/services/find/find-services';
 import { tryLock } from '../bootstrap/folder-lock.mjs';
 import { checkPort } from './check-port.ts';
-import { commandLine } from './command-line.ts';
-import { flakyEventType, prepareDemo } from './demo.ts';
+import { commandLine, type CommandLine } from './command-line.ts';
+import { flakyEventType, prepareDemo, type Demo } from './demo.ts';
 import { writeEnvironment } from './environment.ts';
 import { LogDisplay } from './log-display.ts';
 import { sentenceOf, StopList } from './stop-list.ts';
@@ -35,13 +35,7 @@ async function up(): Promise<void> {
   const startedAt = performance.now();
   process.chdir(root);
   mkdirSync(`${dir}/logs`, { recursive: true });
-  const lock = tryLock(`${dir}/up.lock`);
-  if (lock.kind === 'held') {
-    throw new Error(
-      `npm run up runs in this folder already, as process ${lock.pid}: end that one first, with Ctrl-C or "kill ${lock.pid}".`,
-    );
-  }
-  process.once('exit', lock.release);
+  lockFolder();
   const { receiverPort, receiverAdminPort, workerPort } = loadConfig(
     ['RECEIVER_PORT', 'RECEIVER_ADMIN_PORT', 'WORKER_PORT'],
     process.env,
@@ -74,29 +68,39 @@ async function up(): Promise<void> {
   stops.add('demo endpoint', demo.endpoint.close);
   detail(`${demo.isNew ? 'created' : 'found'} the project "demo", ${demo.projectId}`);
   detail(`its endpoints are served by this process at ${demo.endpoint.origin}`);
-  const send = async (path: string, ...options: string[]) => {
-    const sent = await hqrelay<{ id: string; latencyMs: number }>(
-      'send',
-      '--project',
-      demo.projectId,
-      ...options,
-    );
-    detail(`sent a signed webhook to the receiver: 202 after ${sent.latencyMs} ms, id ${sent.id}`);
-    await within(deliveredWithinMs, `the webhook to reach ${path}`, demo.endpoint.received(sent.id, path));
-    return sent.id;
-  };
-  const simple = await send('/demo');
-  title('This webhook in the tables');
-  say(await formatWebhook(urls.DATABASE_URL, simple));
-
+  await showWebhook(hqrelay, demo, urls.DATABASE_URL, '/demo');
   title('A second webhook, to an endpoint that fails twice');
-  const flaky = await send('/demo/flaky', '--event-type', flakyEventType);
-  title('This webhook in the tables');
-  say(await formatWebhook(urls.DATABASE_URL, flaky));
+  await showWebhook(hqrelay, demo, urls.DATABASE_URL, '/demo/flaky', '--event-type', flakyEventType);
 
   title(`HQRelay is up after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   sayNextSteps(receiverPort, workerPort, demo.projectId);
   logs.showAll();
+}
+
+/** Keeps a second `npm run up` out of this folder until this process ends. */
+function lockFolder(): void {
+  const lock = tryLock(`${dir}/up.lock`);
+  if (lock.kind === 'held') {
+    throw new Error(
+      `npm run up runs in this folder already, as process ${lock.pid}: end that one first, with Ctrl-C or "kill ${lock.pid}".`,
+    );
+  }
+  process.once('exit', lock.release);
+}
+
+/** Sends a webhook, waits until it is delivered, and shows its rows. */
+async function showWebhook(
+  hqrelay: CommandLine,
+  { projectId, endpoint }: Demo,
+  databaseUrl: string,
+  path: string,
+  ...options: string[]
+): Promise<void> {
+  const sent = await hqrelay<{ id: string; latencyMs: number }>('send', '--project', projectId, ...options);
+  detail(`sent a signed webhook to the receiver: 202 after ${sent.latencyMs} ms, id ${sent.id}`);
+  await within(deliveredWithinMs, `the webhook to reach ${path}`, endpoint.received(sent.id, path));
+  title('This webhook in the tables');
+  say(await formatWebhook(databaseUrl, sent.id));
 }
 
 /** Resolves when the app is ready. When the app ends by itself, then or later, everything is stopped. */

@@ -1,10 +1,11 @@
 import { encodeReplay } from '@hqrelay/actions/replay/encode-replay';
-import { appendAudit, type WebhookLogRow, type WebhookPayloadRow } from '@hqrelay/db/queries/append-audit';
+import type { WebhookLogRow, WebhookPayloadRow } from '@hqrelay/db/queries/append-audit';
 import { insertDeadLetters } from '@hqrelay/db/queries/dead-letters';
 import { listRunningReplayJobs } from '@hqrelay/db/queries/replay-jobs';
 import { runReplayBatch } from '@hqrelay/db/queries/run-replay-batch';
 import { deliveryId, newId } from '@hqrelay/domain/ids';
 import { decodeMessage, type Envelope } from '@hqrelay/queue/messages';
+import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
 import type { CliWorld } from './cli-world.ts';
 
 type Received = Partial<WebhookLogRow> & { ageMs?: number; payload?: Partial<WebhookPayloadRow> | null };
@@ -16,15 +17,10 @@ export async function receive(
   { ageMs = 0, payload = {}, ...log }: Received = {},
 ): Promise<string> {
   const id = newId(Date.now() - ageMs);
-  const row: WebhookLogRow = {
+  const row = {
     id,
     projectId,
-    webhookId: `evt-${id}`,
     eventType: 'payment.captured',
-    status: 'queued',
-    reason: null,
-    endpointIds: [],
-    duplicateOf: null,
     payloadSha256: 'ab'.repeat(32),
     payloadBytes: 7,
     remoteAddr: '192.0.2.7',
@@ -33,8 +29,7 @@ export async function receive(
   };
   const headers = [['Content-Type', 'application/json']] as const;
   const stored = payload && { payload: Buffer.from('{"a":1}'), headers, query: '', ...payload };
-  await appendAudit(world.sql, [{ kind: 'webhook', log: row, payload: stored }]);
-  return id;
+  return recordWebhook(world.sql, row, stored);
 }
 
 /** Records a webhook whose delivery to one endpoint is a dead letter. Returns both ids. */

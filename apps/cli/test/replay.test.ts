@@ -1,5 +1,5 @@
-import { holdDeliveries } from '@hqrelay/db/queries/held-deliveries';
 import { deliveryId } from '@hqrelay/domain/ids';
+import { holdWebhook } from '@hqrelay/testing/database/record-webhook';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openCliWorld } from './cli-world.ts';
@@ -205,18 +205,8 @@ describe('webhook show', () => {
     ['delay', 'due in'],
   ] as const)('webhook show says in words why a delivery is held: %s', async (reason, words) => {
     const id = await receive(world, projectId, { endpointIds: [endpointId] });
-    const held = {
-      deliveryId: deliveryId(id, endpointId),
-      webhookLogId: id,
-      endpointId,
-      attemptNum: 1,
-      orderingKey: null,
-      reason,
-      dueAt: Date.now() + 60_000,
-      queue: 'hqrelay.webhooks',
-      message: Buffer.from('message'),
-    };
-    await holdDeliveries(world.sql, [held], Date.now());
+    const held = { webhookLogId: id, endpointId, reason, dueAt: Date.now() + 60_000 };
+    await holdWebhook(world.sql, { ...held, message: Buffer.from('message') }, Date.now());
     const { stdout } = await world.run('webhook', 'show', id);
     expect(stdout).toMatch(new RegExp(`held +${endpointId} .*${words}`));
   });

@@ -1,9 +1,10 @@
-import { appendAudit, type WebhookLogRow } from '@hqrelay/db/queries/append-audit';
+import type { WebhookLogRow } from '@hqrelay/db/queries/append-audit';
 import { ensurePartition } from '@hqrelay/db/queries/partitions';
 import { deliveryId, newId, timeOfId } from '@hqrelay/domain/ids';
 import { createRegistry } from '@hqrelay/runtime/metrics';
 import { createLogger } from '@hqrelay/runtime/logger';
 import { encodeMessage } from '@hqrelay/queue/messages';
+import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
 import { startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
@@ -59,22 +60,7 @@ async function accept(
 ): Promise<string> {
   const id = newId(Date.now() - daysAgo * dayMs);
   await ensurePartition(world.sql, timeOfId(id));
-  const row = {
-    id,
-    webhookId: `evt-${id}`,
-    eventType: null,
-    status: 'queued' as const,
-    reason: null,
-    duplicateOf: null,
-    payloadSha256: null,
-    payloadBytes: 2,
-    remoteAddr: null,
-    correlationId: 'test',
-    ...log,
-  };
-  const payload = { payload: Buffer.from('{}'), headers: [], query: '' };
-  await appendAudit(world.sql, [{ kind: 'webhook', log: row, payload }]);
-  return id;
+  return recordWebhook(world.sql, { id, ...log });
 }
 
 async function isPayloadStored(id: string): Promise<boolean> {

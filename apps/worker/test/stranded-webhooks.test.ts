@@ -1,8 +1,8 @@
-import { appendAudit, type AuditRow } from '@hqrelay/db/queries/append-audit';
-import { holdDeliveries } from '@hqrelay/db/queries/held-deliveries';
+import type { WebhookLogRow } from '@hqrelay/db/queries/append-audit';
 import { insertOutbox } from '@hqrelay/db/queries/outbox';
 import { deliveryId, newId } from '@hqrelay/domain/ids';
 import { auditQueue } from '@hqrelay/queue/topology';
+import { holdWebhook, recordWebhook } from '@hqrelay/testing/database/record-webhook';
 import type { RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -38,27 +38,8 @@ const running = new AbortController().signal;
 const minuteMs = 61_000;
 
 /** Commits the rows of a webhook as a receiver does, and nothing else. */
-async function record(log: Partial<Extract<AuditRow, { kind: 'webhook' }>['log']> = {}): Promise<string> {
-  const id = log.id ?? newId(world.now());
-  const row = {
-    id,
-    projectId,
-    webhookId: `evt-${id}`,
-    eventType: null,
-    status: 'queued' as const,
-    reason: null,
-    endpointIds: [endpointId],
-    duplicateOf: null,
-    payloadSha256: null,
-    payloadBytes: 2,
-    remoteAddr: null,
-    correlationId: 'test',
-    ...log,
-  };
-  const payload = { payload: Buffer.from('{}'), headers: [], query: '' };
-  await appendAudit(world.postgres.pool, [{ kind: 'webhook', log: row, payload }]);
-  return id;
-}
+const record = (log: Partial<WebhookLogRow> = {}): Promise<string> =>
+  recordWebhook(world.sql, { id: newId(world.now()), projectId, endpointIds: [endpointId], ...log });
 
 /** Runs the job now and again a minute later. Returns how many webhooks the second run put back. */
 async function putBackAfterAMinute(jobs = world.worker.jobs): Promise<number> {
@@ -163,18 +144,9 @@ describe('a backlog', () => {
 });
 
 async function hold(id: string): Promise<void> {
-  const held = {
-    deliveryId: deliveryId(id, endpointId),
-    webhookLogId: id,
-    endpointId,
-    attemptNum: 1,
-    orderingKey: null,
-    reason: 'paused' as const,
-    dueAt: world.now(),
-    queue: 'hqrelay.webhooks',
-    message: world.message(projectId, { id }),
-  };
-  await holdDeliveries(world.postgres.pool, [held], world.now());
+  const message = world.message(projectId, { id });
+  const held = { webhookLogId: id, endpointId, reason: 'paused' as const, dueAt: world.now(), message };
+  await holdWebhook(world.sql, held, world.now());
 }
 
 async function deadLetter(id: string): Promise<void> {

@@ -104,20 +104,22 @@ async function handle(
       return { answer: tooSlow, outcome: 'rejected', isRead: false };
     case 'absurd_chunks':
       return { answer: absurdChunks, outcome: 'rejected', isRead: false };
-    case 'read': {
-      const { body } = read;
-      const result = await ingestInTime(deps, { ...inbound, body });
-      const isRefused = result.kind === 'unavailable' && result.code !== undecided.code;
-      return {
-        answer: isRefused ? unavailable(refusals, result.code, result.message) : answerOf(result),
-        outcome: outcomeOf(result),
-        isRead: true,
-        isLogged: isLoggedAs(result),
-        id: 'id' in result ? result.id : undefined,
-        bytes: body.length,
-      };
-    }
+    case 'read':
+      return handleRead(deps, refusals, { ...inbound, body: read.body });
   }
+}
+
+async function handleRead(deps: ReceiveDeps, refusals: Refusals, inbound: InboundRequest): Promise<Handled> {
+  const result = await ingestInTime(deps, inbound);
+  const isRefused = result.kind === 'unavailable' && result.code !== undecided.code;
+  return {
+    answer: isRefused ? unavailable(refusals, result.code, result.message) : answerOf(result),
+    outcome: outcomeOf(result),
+    isRead: true,
+    isLogged: isLoggedAs(result),
+    id: 'id' in result ? result.id : undefined,
+    bytes: inbound.body.length,
+  };
 }
 
 /** Undefined where nothing of the request was verified, nor its project looked up. */
