@@ -53,6 +53,15 @@ async function until(work: (reached: () => void) => Promise<unknown>): Promise<v
   await new Promise<void>((resolve) => void work(resolve).catch(() => {}));
 }
 
+/** Another worker drains nothing at first, while the silent client has the row, and then drains it. */
+async function expectOtherToDrainSoon(): Promise<void> {
+  expect(await drainOutbox(other, options, async () => true)).toMatchObject({ published: 0 });
+  await waitFor(
+    'the other worker to drain',
+    async () => (await drainOutbox(other, options, async () => true)).published > 0,
+  );
+}
+
 describe('a client that falls silent in a transaction', () => {
   it('a worker that stops while it drains the outbox lets another worker drain it within seconds', async () => {
     await insertOutbox(other, { id: freshId(), ...message });
@@ -62,11 +71,7 @@ describe('a client that falls silent in a transaction', () => {
         return never;
       }),
     );
-    expect(await drainOutbox(other, options, async () => true)).toMatchObject({ published: 0 });
-    await waitFor(
-      'the other worker to drain',
-      async () => (await drainOutbox(other, options, async () => true)).published > 0,
-    );
+    await expectOtherToDrainSoon();
   });
 
   it('a worker that is cut off while it drains the outbox lets another worker drain it within seconds', async () => {
@@ -78,11 +83,7 @@ describe('a client that falls silent in a transaction', () => {
         return true;
       }),
     );
-    expect(await drainOutbox(other, options, async () => true)).toMatchObject({ published: 0 });
-    await waitFor(
-      'the other worker to drain',
-      async () => (await drainOutbox(other, options, async () => true)).published > 0,
-    );
+    await expectOtherToDrainSoon();
   });
 
   it('a worker that is frozen while it reads a large result loses its locks within seconds', async () => {
