@@ -24,8 +24,8 @@ export function sendAnswer(response: ServerResponse, answer: Answer, correlation
 
 const lingerMs = 1_000;
 const lingerBytesMax = 16 << 20;
-/** What a discarded chunk counts beside its bytes: the cost of many small chunks is in their number. */
-const lingerBytesPerChunk = 1_024;
+/** What a discarded chunk counts beside its bytes, so that at most a thousand are discarded: small chunks cost by their number. */
+const lingerBytesPerChunk = 16_384;
 
 /**
  * Answers a request without reading its body. The rest of the body is discarded for up to a second before the connection
