@@ -1,4 +1,4 @@
-import { rememberFromBirth } from '@hqrelay/cache/admission';
+import { trustMemory } from '@hqrelay/cache/admission';
 import { announceProjectChange } from '@hqrelay/cache/project-config';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import type { World } from '@hqrelay/testing/world';
@@ -15,7 +15,7 @@ export async function addProject(
   const project = await seedProject(world);
   const endpointIds: string[] = [];
   for (const endpoint of endpoints) endpointIds.push((await seedEndpoint(world, project.id, endpoint)).id);
-  await withRedis(world, (redis) => rememberFromBirth(redis, project.id));
+  await withRedis(world, (redis) => trustMemory(redis, project.id));
   return { ...project, endpointIds };
 }
 

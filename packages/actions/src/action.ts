@@ -11,7 +11,7 @@ export type ActionDeps = {
   announceChange: (projectId: string, change: { isNew: boolean }) => Promise<void>;
 };
 
-/** What an action needs that stores a secret. */
+/** The dependencies of an action that stores a secret. */
 export type SealingDeps = ActionDeps & { secretsKey: () => string };
 
 type Noun = 'project' | 'secret' | 'endpoint' | 'webhook' | 'dead_letter' | 'replay_job';

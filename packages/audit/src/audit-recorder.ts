@@ -46,8 +46,8 @@ export class AuditRecorder {
   readonly #rows: Batcher<AuditRow, RecordOutcome>;
   readonly #background: BackgroundRows;
   /**
-   * Open while the tables are locked although Postgres is up: rows are spilled at once, but for one trial at a time. The first
-   * trial comes after a ping has found out whether Postgres is down, or its requests would wait for nothing.
+   * Open while the tables are locked although Postgres is up: rows are spilled at once, except for one trial at a time. The
+   * first trial comes after a ping has judged Postgres: while Postgres is down a trial would only delay its requests.
    */
   readonly #tables = new Circuit({ firstOpenMs: 2_000, longestOpenMs: 2_000, trialMs: 5_000 });
 
@@ -87,7 +87,8 @@ export class AuditRecorder {
   async #store(rows: readonly AuditRow[]): Promise<RecordOutcome[] | undefined> {
     const { postgres } = this.#options;
     if (!postgres.health.isUp || !this.#tables.allows(performance.now())) return undefined;
-    // What rejects here is a missing or different schema: the rows are spilled, and the worker's drain of the spill logs the error.
+    // `storeRows` rejects when the schema or a privilege is missing: the rows are spilled, and the worker that drains them logs
+    // the error.
     const stored = await postgres
       .tryWithin(commitTimeoutMs, (pool) => storeRows(pool, rows))
       .catch(() => undefined);

@@ -78,7 +78,7 @@ export class BackgroundRows {
   async #retryBatch(): Promise<boolean> {
     const batch = this.#take();
     const taken = await Promise.all(batch.map((row) => this.#options.record(row)));
-    // To the end of the line, so that a row that no store takes does not block the others.
+    // At the end of the backlog, a row that no store takes does not block the others.
     for (const [index, row] of batch.entries()) if (!taken[index]) this.#keep(row);
     return taken.includes(true);
   }

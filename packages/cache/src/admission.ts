@@ -19,7 +19,7 @@ export type AdmissionRequest = {
   /** The id that the webhook gets when it is new. */
   id: string;
   payloadSha256: string;
-  /** Of this request alone: a command that runs late must not pass for another request's. */
+  /** Unique to this request, so that a late command of it never changes another request's reservation. */
   token: string;
   /** Null is unlimited. */
   rateLimitPerMinute: number | null;
@@ -54,7 +54,7 @@ const epochKey = (projectId: string) => `hqrelay:epoch:{${projectId}}`;
 /** The origin of the Redis that the epoch holds for. */
 const originKey = (projectId: string) => `hqrelay:origin:{${projectId}}`;
 
-/** Place of the first content key in KEYS of the script; its time to live is one place later in ARGV. */
+/** Index of the first content key in KEYS of the script; its time to live has the next index in ARGV. */
 const firstContentKey = 6;
 
 const admitScript = script(`${reservationLua}
@@ -228,10 +228,10 @@ export async function uncount(
 }
 
 /**
- * Tells a Redis that has known the project from its first day from one that has forgotten: to be called when the project
- * is made. Without it, ids that Redis does not know are looked up in Postgres for one idempotency window.
+ * Records that this Redis knows every id of a new project. Call it when the project is created: without it, ids that Redis
+ * does not know are looked up in Postgres for one idempotency window.
  */
-export async function rememberFromBirth(redis: Redis, projectId: string): Promise<void> {
+export async function trustMemory(redis: Redis, projectId: string): Promise<void> {
   await redis.set(originKey(projectId), await readOrigin(redis), 'NX');
   await redis.set(epochKey(projectId), '0', 'NX');
 }

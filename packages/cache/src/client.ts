@@ -14,7 +14,7 @@ export type CacheOptions = {
   onRefused?: (error: Error) => void;
 };
 
-/** A provider waits no longer than this for Redis; the request continues without it. */
+/** A request waits no longer than this for Redis, and then continues without it. */
 const answerWithinMs = 100;
 /** For commands that do not use `tryCommand`. */
 const commandTimeoutMs = 1_000;
@@ -62,7 +62,7 @@ export class Cache {
     return this.#health;
   }
 
-  /** See `readOrigin`; empty while it is unknown, or when Redis refuses to tell it. */
+  /** See `readOrigin`; empty before the first probe, or when Redis refuses the INFO command. */
   get origin(): string {
     return this.#origin;
   }

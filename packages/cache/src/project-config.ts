@@ -1,5 +1,5 @@
 import { projectConfig, type ProjectConfig } from '@hqrelay/domain/project-config';
-import { isAuthentic, signContent, type ConfigMacKeys } from '@hqrelay/domain/secrets/config-mac';
+import { isAuthentic, createMac, type ConfigMacKeys } from '@hqrelay/domain/secrets/config-mac';
 import type { Redis } from 'ioredis';
 import type { Cache } from './client.ts';
 
@@ -82,7 +82,7 @@ export class ConfigCache {
     const { id: projectId, version } = config;
     const expiresAt = Math.ceil(now) + ttlSeconds * 1_000;
     const content = JSON.stringify(config);
-    const mac = signContent(keys, { projectId, version, expiresAt, content });
+    const mac = createMac(keys, { projectId, version, expiresAt, content });
     const text = `${version} ${expiresAt} ${mac} ${content}`;
     await cache
       .tryCommand((redis) =>

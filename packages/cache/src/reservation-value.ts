@@ -1,8 +1,8 @@
 import type { ReservationState } from '@hqrelay/domain/inbound/reservation';
 
 /**
- * The stored form of a reservation: `state|id|SHA-256 of the body|token|ms`. Receivers of the version before read and write
- * the same bytes, so these letters stay.
+ * The stored form of a reservation: `state|id|SHA-256 of the body|token|ms`. Receivers of the previous version read and
+ * write the same bytes, so these letters must not change.
  */
 export const stateLetters: Readonly<Record<ReservationState, string>> = {
   reserved: 'P',

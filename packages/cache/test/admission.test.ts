@@ -7,7 +7,7 @@ import {
   admit,
   distrustMemory,
   releaseKeys,
-  rememberFromBirth,
+  trustMemory,
   uncount,
   type Admission,
 } from '../src/admission.ts';
@@ -261,16 +261,16 @@ describe('the age of the epoch of a project', () => {
   const ageOf = async (webhookId: string) => (await reserve(request({ webhookId }))).memoryAgeMs;
 
   it('the epoch of a project that was created with Redis is old, and an epoch that Redis lost begins anew', async () => {
-    await rememberFromBirth(cache.redis, projectId);
+    await trustMemory(cache.redis, projectId);
     expect(await ageOf('evt_1')).toBeGreaterThan(1e12);
     await cache.redis.del(`hqrelay:epoch:{${projectId}}`);
     expect(await ageOf('evt_2')).toBeLessThan(1_000);
   });
 
   it('the epoch begins anew after ids were accepted without Redis, and no late command makes it older', async () => {
-    await rememberFromBirth(cache.redis, projectId);
+    await trustMemory(cache.redis, projectId);
     await distrustMemory(cache.redis, projectId);
-    await rememberFromBirth(cache.redis, projectId);
+    await trustMemory(cache.redis, projectId);
     expect(await ageOf('evt_1')).toBeLessThan(1_000);
   });
 });

@@ -8,14 +8,7 @@ import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import {
-  acceptKeys,
-  admit,
-  distrustMemory,
-  releaseKeys,
-  rememberFromBirth,
-  uncount,
-} from '../src/admission.ts';
+import { acceptKeys, admit, distrustMemory, releaseKeys, trustMemory, uncount } from '../src/admission.ts';
 import { Cache } from '../src/client.ts';
 import { connectRedis } from '../src/connect-redis.ts';
 import { evictionWarning } from '../src/eviction-warning.ts';
@@ -179,7 +172,7 @@ it('an ACL user with the rights that docs/operations.md names can run every comm
     await waitFor('the subscription', () => announced.length === 1);
     await announceProjectChange(limited.redis, projectId);
     await waitFor('the announcement', () => announced.includes(projectId));
-    await rememberFromBirth(limited.redis, projectId);
+    await trustMemory(limited.redis, projectId);
     const keys = configMacKeys(parseSecretKeys(world.secretsKey));
     const configs = new ConfigCache({ cache: limited, keys, ttlSeconds: 60, onUntrusted: () => {} });
     expect(await configs.read(projectId, 0)).toEqual({ kind: 'absent' });

@@ -29,10 +29,11 @@ const ping = `select to_regclass('webhook_logs') is not null as "hasSchema",
  */
 export class Postgres {
   readonly pool: pg.Pool;
-  /** A connection of its own: a ping does not wait for statements that wait for a lock. */
+  /** One more connection, so that a ping does not wait for statements that wait for a lock. */
   readonly #pings: pg.Pool;
   readonly #health: HealthTracker;
-  readonly #awaitingIt: (() => void)[] = [];
+  /** Callers of `isBackWithin`. */
+  readonly #waiting: (() => void)[] = [];
   #nextPing: NodeJS.Timeout | undefined;
   #pinging: Promise<void> | undefined;
   #isDoubted = false;
@@ -81,9 +82,9 @@ export class Postgres {
   }
 
   /**
-   * Runs queries within `timeoutMs`: undefined when Postgres is down, breaks or does not answer in time; the query may have run
-   * all the same. A ping then tells whether Postgres is down, or only this query waits for a lock. Errors of the statement
-   * itself are thrown. With `raisesDoubt: false` a late query says nothing about Postgres.
+   * Runs queries within `timeoutMs`. Undefined when Postgres is down, ends the connection or does not answer in time; the
+   * query may have run all the same. A ping then shows whether Postgres is down, or only this query waits for a lock. Errors
+   * of the statement itself are thrown. With `raisesDoubt: false` a late query says nothing about Postgres.
    */
   async tryWithin<T>(
     timeoutMs: number,
@@ -111,7 +112,7 @@ export class Postgres {
     if (leftMs <= 0) return false;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, leftMs);
-      this.#awaitingIt.push(() => {
+      this.#waiting.push(() => {
         clearTimeout(timer);
         resolve();
       });
@@ -150,7 +151,7 @@ export class Postgres {
       if (!rows[0]?.hasSchema) throw new Error('the schema is missing: run npm run migrate');
       if (rows[0].isReadOnly) throw new Error('this Postgres is read-only');
       this.#health.change('up');
-      for (const tell of this.#awaitingIt.splice(0)) tell();
+      for (const wake of this.#waiting.splice(0)) wake();
     } catch (error) {
       this.markDown(error);
     }

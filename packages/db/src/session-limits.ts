@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * What a session of an app may do to the others. Postgres itself ends a statement that waits for a lock, or takes too long: a
- * client that gives up a statement only closes its socket, while Postgres still runs it and keeps the session.
+ * Limits on how long a session of an app may block others. Postgres itself ends a statement that waits for a lock, or takes
+ * too long: a client that stops waiting only closes its socket, while Postgres still runs the statement in the session.
  */
 const limits = {
   lock_timeout: '2s',

@@ -1,5 +1,5 @@
 import { connectRedis } from '@hqrelay/cache/connect-redis';
-import { rememberFromBirth } from '@hqrelay/cache/admission';
+import { trustMemory } from '@hqrelay/cache/admission';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
@@ -16,7 +16,7 @@ const receiver = await openApp('receiver', world.env);
 await receiver.waitUntilReady();
 const project = await seedProject(world);
 await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/' });
-await rememberFromBirth(redis, project.id);
+await trustMemory(redis, project.id);
 
 const post = (webhookId: string) => postWebhook(receiver.url, project, { webhookId });
 

@@ -1,7 +1,7 @@
 /** `blocked`: there is a connection, but the store does not serve on it (an alarm of the broker, a Redis that cannot write). */
 export type StoreState = 'starting' | 'up' | 'blocked' | 'down';
 
-/** What a client knows about its store. Reading it does no I/O. */
+/** The state of a store as its client last observed it. Reading it does no I/O. */
 export interface StoreHealth {
   readonly state: StoreState;
   /** Why it is not up. */

@@ -3,7 +3,7 @@
  * cancelled, and a rejection after the deadline is ignored.
  *
  * After a long turn of the event loop Node runs timers before it reads sockets, so an answer that arrived in time may
- * still be unread at the deadline. Two more turns read it first: a slow process does not take a store for a slow one.
+ * still be unread at the deadline. Two more turns read it first, so that a busy process does not count a fast store as slow.
  */
 export async function withTimeout<T>(work: Promise<T>, timeoutMs: number, message: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -24,7 +24,7 @@ describe('connections', () => {
     expect(most).toBe(3);
   });
 
-  it('the next request in line gets a new connection when an exchange broke its own', async () => {
+  it('the next request that waits gets a new connection when an exchange broke its own', async () => {
     const { url } = await startEndpoint((socket, number) =>
       socket.on('data', () => (number === 1 ? socket.destroy() : socket.write(ok))),
     );
@@ -33,7 +33,7 @@ describe('connections', () => {
     expect(exchanges.map((each) => each.kind)).toEqual(['error', 'response', 'response']);
   });
 
-  it('a request that timed out in line leaves its turn to the next', async () => {
+  it('a request that timed out while it waited does not use up a connection', async () => {
     let answer = () => {};
     const { url, sockets, connections } = await startEndpoint((socket) => {
       socket.once('data', () => {

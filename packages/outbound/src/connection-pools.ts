@@ -12,9 +12,9 @@ interface Pool {
   waiting: Set<Waiter>;
 }
 
-/** A place for one exchange with a target, held from `acquire` to `release`. */
+/** A connection for one exchange with a target, leased from `acquire` to `release`. */
 export interface Lease {
-  /** Gives the connection back for the next exchange, or ends it when it cannot carry another. */
+  /** Returns the connection for the next exchange, or ends it when it cannot carry another. */
   release(reusable: boolean): void;
   /** Ends the connection and takes a new one in its place. */
   replace(): Connection;
@@ -22,9 +22,9 @@ export interface Lease {
 
 /**
  * Keep-alive connections, pooled by target. Bounds: `connectionsPerOrigin` sockets to one target, busy and
- * idle together; exchanges past that wait in line. `idleConnectionsMax` idle sockets over all targets: past
+ * idle together; exchanges past that wait. `idleConnectionsMax` idle sockets over all targets: past
  * that the longest idle one is closed. A target without connections is forgotten, so there are never more
- * pools than exchanges under way plus idle sockets.
+ * pools than exchanges in flight plus idle sockets.
  */
 export class ConnectionPools {
   readonly #connectionsPerOrigin: number;
@@ -39,7 +39,7 @@ export class ConnectionPools {
   }
 
   /**
-   * Calls `onConnection`, at once or when it is its turn. Returns a function that leaves the line; after
+   * Calls `onConnection` at once, or when a connection is free. Returns a function that stops the wait; after
    * `onConnection` it does nothing.
    */
   acquire(
@@ -63,7 +63,7 @@ export class ConnectionPools {
     return () => pool.waiting.delete(waiter);
   }
 
-  /** Closes all idle connections and keeps none from now on; those that are busy belong to their exchange. */
+  /** Closes all idle connections, and from now on every connection that is released. */
   close(): void {
     this.#idleConnectionsMax = 0;
     for (const [connection, pool] of this.#idle) this.#retire(connection, pool);

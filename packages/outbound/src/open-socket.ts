@@ -12,7 +12,7 @@ export interface Target {
 
 export type ConnectPhase = 'dns' | 'connect' | 'tls';
 
-/** A connection that could not be made: in which phase, and the code of the system or of TLS. */
+/** A connection that could not be made: the phase that failed, and the code of the system or of TLS. */
 export class ConnectError extends Error {
   readonly phase: ConnectPhase | 'policy';
   readonly reason: string;
@@ -46,7 +46,7 @@ const addressAttemptTimeoutMs = 1_000;
 
 /**
  * Opens a socket to `target`, through TLS when it is secure, and reports each phase. It has no deadline of
- * its own: the returned function gives up, after which nothing is reported any more.
+ * its own: the returned function destroys the socket, after which no event is reported.
  */
 export function openSocket(
   target: Target,
@@ -150,7 +150,7 @@ class Opening {
     if (this.#isOver) return;
     this.#isOver = true;
     socket.off('error', this.#fail);
-    // An alert of TLS comes as an error that leaves the socket open; the end that follows would hide it.
+    // A TLS alert is an error that leaves the socket open; the end that follows would hide it.
     socket.once('error', (error) => socket.destroy(error));
     this.#events.onOpen(socket);
   }

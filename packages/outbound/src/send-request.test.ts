@@ -160,7 +160,7 @@ describe('a response', () => {
 });
 
 describe('a sender', () => {
-  it('aborting a sender ends the request under way and all that follow', async () => {
+  it('aborting a sender ends the request in flight and all that follow', async () => {
     const { url, sockets } = await startEndpoint(() => {});
     const send = startSender();
     const sending = send.send(request(url));
@@ -185,7 +185,7 @@ describe('a sender', () => {
     expect(connections()).toBe(1);
   });
 
-  it('closing a sender lets the request under way finish', async () => {
+  it('closing a sender lets the request in flight finish', async () => {
     let answer = () => {};
     const { url, sockets } = await startEndpoint((socket) => {
       answer = () => socket.write(ok);

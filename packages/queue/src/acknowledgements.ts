@@ -1,15 +1,15 @@
 import type { Channel, Message } from 'amqplib';
 
-/** What becomes of a message. Parking is publishing it elsewhere first, then `ack`. */
+/** The answer that the broker gets for a message. Parking is publishing it elsewhere first, then `ack`. */
 export type Verdict = 'ack' | 'requeue';
 
-/** How long a verdict waits for those of older messages before it gets a command of its own. */
+/** How long a verdict waits for the verdicts of older messages before it is sent in a command of its own. */
 const aloneAfterMs = 20;
 
 /**
  * Sends the verdicts on one channel's messages to the broker. The oldest messages that have the same verdict share one
- * command (`multiple`), which is sent once per turn of the event loop; a verdict that an older, slow message keeps out of
- * such a run is sent by itself after a moment, so that it does not take a place of the prefetch.
+ * command (`multiple`), which is sent once per turn of the event loop. A verdict that waits behind an older, slow message is
+ * sent in a command of its own after 20 ms, so that its message does not use up the prefetch.
  */
 export class Acknowledgements {
   readonly #channel: Channel;
@@ -43,16 +43,16 @@ export class Acknowledgements {
     setImmediate(() => this.#sendOldest());
   }
 
-  /** Keeps verdicts until `sendAll`: each one that is sent makes room for another message. */
+  /** Buffers verdicts until `sendAll`: for each verdict that is sent, the broker sends another message. */
   pause(): void {
     this.#isPaused = true;
     clearTimeout(this.#timer);
   }
 
   /**
-   * Sends every verdict; messages without one are requeued. In as few commands as possible: a channel keeps commands to
-   * itself while more than 32 of them are under way to a quorum queue (`quorum_commands_soft_limit`) and forgets them when it
-   * is closed. Of 50 acknowledgements sent one by one just before a close, 16 messages were redelivered (3.10).
+   * Sends every verdict in as few commands as possible, and requeues messages without one. The broker's channel buffers
+   * commands while more than 32 of them are in flight to a quorum queue (`quorum_commands_soft_limit`), and discards the
+   * buffer when it closes: of 50 acknowledgements sent one by one just before a close, 16 messages were redelivered (3.10).
    */
   sendAll(): void {
     this.pause();

@@ -1,13 +1,13 @@
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import type { Verdict } from './acknowledgements.ts';
+import { AdaptivePrefetch } from './adaptive-prefetch.ts';
 import type { BrokerConnection, ChannelUser } from './connection/broker-connection.ts';
-import { Places } from './places.ts';
 import { Subscription } from './subscription.ts';
 
 export type { Verdict } from './acknowledgements.ts';
 
 export type ReceivedMessage = {
-  /** A buffer of its own: safe to keep. */
+  /** Not a view into the socket's buffer, so holding it does not hold more memory. */
   content: Buffer;
   /** AMQP's flag: the broker delivered this message before. */
   redelivered: boolean;
@@ -21,7 +21,7 @@ export type ConsumerOptions = {
   /** The largest message that the queue is for; bounds the memory to `prefetch` of them. */
   messageBytesMax?: number;
   handle: (message: ReceivedMessage) => Promise<Verdict>;
-  /** After that the message is requeued, whatever `handle` still does. */
+  /** After this time the message is requeued, although `handle` may still run. */
   handleWithinMs?: number;
   /** Called when `handle` throws or takes too long; the message is requeued. */
   onError: (error: unknown) => void;
@@ -32,8 +32,8 @@ const requeueAfterMs = 1_000;
 const handleWithinMsDefault = 840_000;
 
 /**
- * The longest that a message stays unacknowledged: its own handling, and at shutdown that of the messages beside it, whose
- * verdicts are sent together. The broker takes a message back after 30 minutes unless configured otherwise.
+ * The longest time that a message stays unacknowledged: its own handling, and at shutdown that of the messages in flight with
+ * it, whose verdicts are sent together. The broker requeues a message after 30 minutes unless configured otherwise.
  */
 export const unacknowledgedMsMax = 2 * (handleWithinMsDefault + requeueAfterMs) + 10_000;
 
@@ -44,7 +44,7 @@ type Handling = { subscription: Subscription; message: ConsumeMessage; bytes: nu
 export class Consumer implements ChannelUser {
   readonly name: string;
   readonly #options: ConsumerOptions;
-  readonly #places: Places;
+  readonly #prefetch: AdaptivePrefetch;
   #subscription: Subscription | undefined;
   #subscriptionsOpened = 0;
   /** Oldest first. */
@@ -58,11 +58,14 @@ export class Consumer implements ChannelUser {
   constructor(options: ConsumerOptions) {
     this.name = options.queue;
     this.#options = options;
-    this.#places = new Places(options.prefetch, options.messageBytesMax ?? Number.POSITIVE_INFINITY);
+    this.#prefetch = new AdaptivePrefetch(
+      options.prefetch,
+      options.messageBytesMax ?? Number.POSITIVE_INFINITY,
+    );
     options.connection.use(this);
   }
 
-  /** Whether the broker has it registered as a consumer. */
+  /** Whether the broker sends messages to this consumer. */
   get isConsuming(): boolean {
     return this.#subscription !== undefined && !this.#isDraining;
   }
@@ -85,7 +88,7 @@ export class Consumer implements ChannelUser {
     this.#subscriptionsOpened += 1;
     const subscription = await Subscription.open(model, {
       queue: this.name,
-      prefetch: this.#places.at(Date.now()),
+      prefetch: this.#prefetch.at(Date.now()),
       consumerTag: `${this.name}.${this.#subscriptionsOpened}`,
       onMessage: (from, message) => this.#receive(from, message),
     });
@@ -126,9 +129,9 @@ export class Consumer implements ChannelUser {
     const bytes = message.content.length;
     this.#inFlight += 1;
     this.#bytes += bytes;
-    this.#places.received(bytes, this.#bytes, Date.now());
+    this.#prefetch.received(bytes, this.#bytes, Date.now());
     const content = ownBytes(message.content);
-    message.content = nothing;
+    message.content = emptyBuffer;
     const handling = { subscription, message, bytes, startedAt: performance.now() };
     if (this.#isDraining) {
       this.#finish(handling, 'requeue');
@@ -172,7 +175,7 @@ export class Consumer implements ChannelUser {
     if (this.#inFlight === 0) this.#drained?.();
   }
 
-  /** Gives up the messages that take too long, oldest first, and comes back for the next one. */
+  /** Requeues the messages that took too long, oldest first, and sets a timer for the next one. */
   #expire(): void {
     if (this.#expiry) return;
     const { handleWithinMs = handleWithinMsDefault, queue } = this.#options;
@@ -191,11 +194,11 @@ export class Consumer implements ChannelUser {
 
   /** The supervisor of the connection opens the channel again, with the prefetch that is right by then. */
   #reopenIfOutgrown(subscription: Subscription): void {
-    if (!this.#isDraining && subscription.prefetch !== this.#places.at(Date.now())) void subscription.end();
+    if (!this.#isDraining && subscription.prefetch !== this.#prefetch.at(Date.now())) void subscription.end();
   }
 }
 
-const nothing = Buffer.alloc(0);
+const emptyBuffer = Buffer.alloc(0);
 
 /** A small content is a view into the socket's read buffer, which would live as long as the delivery takes. */
 function ownBytes(content: Buffer): Buffer {

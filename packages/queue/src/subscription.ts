@@ -4,7 +4,7 @@ import { Acknowledgements, type Verdict } from './acknowledgements.ts';
 export type SubscriptionOptions = {
   queue: string;
   prefetch: number;
-  /** Never used before: RabbitMQ 3.10 may confuse what it sent under a consumer tag that it has seen. */
+  /** Must be new: RabbitMQ 3.10 may confuse the deliveries of two consumers that use one tag after the other. */
   consumerTag: string;
   onMessage: (subscription: Subscription, message: ConsumeMessage) => void;
 };
@@ -46,19 +46,19 @@ export class Subscription {
     return this.#acknowledgements.pending;
   }
 
-  /** A message that was handed out with `onMessage` is finished. */
+  /** Called once for each message that was passed to `onMessage`. */
   finish({ fields }: ConsumeMessage, verdict: Verdict): void {
     this.#inFlight -= 1;
     this.#acknowledgements.add(fields.deliveryTag, verdict);
     if (this.#isEnding && this.#inFlight === 0) void this.close();
   }
 
-  /** Sends no verdict before `close`: each one would bring another message. */
+  /** Sends no verdict before `close`: for each one the broker would send another message. */
   pause(): void {
     this.#acknowledgements.pause();
   }
 
-  /** Hands out nothing more, and closes when what was handed out is finished. */
+  /** Passes on no further message, and closes when those in flight are finished. */
   async end(): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;

@@ -16,7 +16,7 @@ const errorFields = [
   'column',
 ];
 
-/** Lines that wait for a slow reader of stdout; later ones are dropped, so that no reader stops the relay. */
+/** Bytes of lines that wait for a slow reader of stdout. Later lines are dropped, so that no reader stops the relay. */
 const waitingBytesMax = 16 << 20;
 
 /**

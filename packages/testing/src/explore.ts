@@ -58,15 +58,15 @@ export function describeExploration(exploration: Exploration): string {
  */
 function createKeyOf(): (state: unknown) => string {
   const numbers = new Map<string, number>();
-  const known = new WeakMap<object, number>();
+  const numbered = new WeakMap<object, number>();
   const numberOf = (field: unknown): number => {
     const isObject = typeof field === 'object' && field !== null;
-    const before = isObject ? known.get(field) : undefined;
+    const before = isObject ? numbered.get(field) : undefined;
     if (before !== undefined) return before;
     const text = JSON.stringify(field) ?? 'undefined';
     const number = numbers.get(text) ?? numbers.size;
     numbers.set(text, number);
-    if (isObject) known.set(field, number);
+    if (isObject) numbered.set(field, number);
     return number;
   };
   return (state) => {

@@ -9,7 +9,7 @@ declare module 'vitest' {
 
 /** One set of private servers for the whole run. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Vitest exits on SIGINT and SIGTERM; a terminal that closes would end it with everything lying about.
+  // Vitest handles SIGINT and SIGTERM only. A terminal that closes sends SIGHUP, after which servers and folders would stay.
   const exit = () => process.exit(129);
   process.once('SIGHUP', exit);
   const services = await startRunServices((line) => process.stderr.write(`${line}\n`));

@@ -46,7 +46,7 @@ export async function seedProject(
   return { id, secret, requireTimestamp };
 }
 
-/** An endpoint of a project. Receivers that have the project in memory hear of it within seconds. */
+/** An endpoint of a project. A receiver that has the project in memory reads it within seconds. */
 export async function seedEndpoint(
   where: Where,
   projectId: string,

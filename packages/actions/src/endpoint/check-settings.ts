@@ -25,7 +25,7 @@ declare const isChecked: unique symbol;
 export type CheckedSettings<Settings extends UncheckedSettings> = Settings & { readonly [isChecked]: true };
 
 /**
- * The settings, once they are known to be usable. No message of a refusal repeats a secret. `now` in ms since epoch: expired
+ * Returns the settings if all of them can be used. No message of a refusal repeats a secret. `now` in ms since epoch: expired
  * certificates are refused.
  */
 export function checkSettings<Settings extends UncheckedSettings>(

@@ -22,7 +22,7 @@ type Letter = {
 
 const lowestId = '00000000-0000-0000-0000-000000000000';
 
-/** The next dead letters of deliveries that were not replayed, those that died first at first. */
+/** The next dead letters of deliveries that were not replayed, the oldest first. */
 export async function readDeadLetterPage(
   client: Queryable,
   selection: Selection,

@@ -54,7 +54,7 @@ export async function countOpenDeadLetters(pool: pg.Pool): Promise<number> {
 export type DeadLetterFilter = {
   projectId?: string | undefined;
   endpointId?: string | undefined;
-  /** ms since epoch: dead from then on, and before then. */
+  /** ms since epoch: it died at `since` or later, and before `until`. */
   since?: number | undefined;
   until?: number | undefined;
 };
@@ -94,7 +94,7 @@ export async function listDeadLetters(
   const { rows } = await pool.query<DeadLetter>(
     `select ${deadLetter} from (
        select * from dead_letters where ${where} order by dead_at desc, id desc limit $5
-     ) as d ${withStory} order by d.dead_at desc, d.id desc`,
+     ) as d ${withDetails} order by d.dead_at desc, d.id desc`,
     [...values, limit],
   );
   return { deadLetters: rows, total: counted.rows[0]?.total ?? 0 };
@@ -103,7 +103,7 @@ export async function listDeadLetters(
 /** Those of these ids that exist. */
 export async function readDeadLetters(pool: pg.Pool, ids: readonly string[]): Promise<DeadLetter[]> {
   const { rows } = await pool.query<DeadLetter>(
-    `select ${deadLetter} from dead_letters d ${withStory} where d.id = any($1::uuid[])`,
+    `select ${deadLetter} from dead_letters d ${withDetails} where d.id = any($1::uuid[])`,
     [ids],
   );
   return rows;
@@ -115,7 +115,7 @@ const deadLetter = `d.id, d.kind, d.reason, d.project_id as "projectId", d.webho
   d.replayed_at as "replayedAt"`;
 
 // A webhook's partition, and the first one that its attempts can be in, are named by the time inside its id.
-const withStory = `
+const withDetails = `
   left join endpoints e on e.id = d.endpoint_id
   left join lateral (
     select webhook_id from webhook_logs

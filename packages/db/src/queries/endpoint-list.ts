@@ -6,7 +6,7 @@ import type { HoldReason } from './held-deliveries.ts';
 export type ListedEndpoint = Endpoint & {
   breaker: {
     state: 'closed' | 'open' | 'half_open';
-    /** In a row. */
+    /** Consecutive ones. */
     failures: number;
     failingSince: Date | null;
     /** When one delivery may try the endpoint again; null while the breaker is closed. */

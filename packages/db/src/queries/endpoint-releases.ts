@@ -11,7 +11,7 @@ export type HoldingEndpoint = {
 /** The reasons for which an endpoint held deliveries, where the endpoint is enabled and not paused by now. */
 const heldByEndpoint = "reason in ('paused', 'disabled', 'breaker')";
 
-/** Endpoints that are enabled and not paused, and have deliveries that were held on their account. */
+/** Endpoints that are enabled and not paused, and have deliveries that were held because of the endpoint. */
 export async function listHoldingEndpoints(pool: pg.Pool): Promise<HoldingEndpoint[]> {
   // From endpoint to endpoint in the index, however many deliveries each of them has.
   const { rows } = await pool.query<HoldingEndpoint>(
@@ -62,17 +62,17 @@ export async function releaseOfEndpoint(
     const turn = await takeTurn(client, endpointId, now);
     if (!turn) return 0;
     const intervalMs = 1_000 / options.releaseRate;
-    const from = Math.max(turn.next_at.getTime(), now - catchUpMs);
+    const from = Math.max(progress.next_at.getTime(), now - catchUpMs);
     const atRate = Math.max(0, 1 + Math.floor((now - from) / intervalMs));
-    const isBreakersTurn = now - turn.breaker_released_at.getTime() >= options.breakerEveryMs;
-    const room = isBreakersTurn ? options.breakerRoom : {};
+    const isBreakerDue = now - progress.breaker_released_at.getTime() >= options.breakerEveryMs;
+    const room = isBreakerDue ? options.breakerRoom : {};
     const { ofBreaker, taken } = await choose(client, options, { atRate, room });
     if (taken.length === 0) return 0;
     const released = await releaseFirst(client, taken, publish);
-    const nextAt = ofBreaker ? turn.next_at : new Date(from + Math.ceil(released * intervalMs));
+    const nextAt = ofBreaker ? progress.next_at : new Date(from + Math.ceil(released * intervalMs));
     await client.query(
       'update endpoint_releases set next_at = $2, breaker_released_at = $3 where endpoint_id = $1',
-      [endpointId, nextAt, ofBreaker ? new Date(now) : turn.breaker_released_at],
+      [endpointId, nextAt, ofBreaker ? new Date(now) : progress.breaker_released_at],
     );
     return released;
   });
@@ -111,7 +111,7 @@ async function choose(
   return { ofBreaker, taken: ofBreaker ? takeWithin(room, alike, laneOf) : alike.slice(0, atRate) };
 }
 
-/** What each lane has room for, in order. */
+/** The first candidates of each lane, as many as it has room for. */
 function takeWithin(
   room: ReleaseOptions['breakerRoom'],
   candidates: readonly Candidate[],

@@ -15,11 +15,11 @@ export type HeldDelivery = {
   dueAt: number;
   queue: string;
   message: Buffer;
-  /** Whether it replaces a row of the same attempt. A row that carries the duty to resume must not be replaced by one without. */
+  /** Whether it replaces a row of the same attempt. A message with the mark to resume is never replaced by one without it. */
   replacesSameAttempt?: boolean;
 };
 
-/** What a release publishes. True when it is with the broker. */
+/** Publishes a released delivery. True when the broker has confirmed it. */
 export type PublishHeld = (held: { queue: string; message: Buffer }) => Promise<boolean>;
 
 /**
@@ -71,8 +71,8 @@ function replaces(held: HeldDelivery, other: HeldDelivery): boolean {
 export type Releasable = { delivery_id: string; bytes: number };
 
 /**
- * For the rest of a transaction: the first rows of an order are read from the index that has it. Where the table has filled up
- * faster than its statistics, the planner would rather sort all of it, a quarter of a second for 200,000.
+ * Makes Postgres read the first rows of an order from the index, for the rest of a transaction. Where the table grew faster
+ * than its statistics, the planner would sort all of it: a quarter of a second for 200,000 rows.
  */
 export const inIndexOrder = `set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)`;
 
@@ -80,9 +80,9 @@ export const inIndexOrder = `set_config('enable_sort', 'off', true), set_config(
 const bytesMax = 16 << 20;
 
 /**
- * Takes up to `limit` deliveries whose time has come, the longest due first, hands them to `publish` and deletes those it
- * answers true for, all in one transaction: a crash between gives the same delivery again, never none. Several workers take
- * different rows. Returns how many.
+ * Publishes up to `limit` deliveries that are due, the longest due first, and deletes those that the broker confirmed, all in
+ * one transaction: after a crash in between a delivery is published again, never lost. Several workers take different rows.
+ * Returns how many were deleted.
  */
 export async function releaseDue(
   pool: pg.Pool,
@@ -126,7 +126,7 @@ export async function releaseFirst(
 /** How many deliveries are held, by reason. */
 export async function countHeld(pool: pg.Pool): Promise<Map<HoldReason, number>> {
   return inTransaction(pool, async (client) => {
-    // It is no hurry, and the other cores have better things to do.
+    // A metric is not urgent: parallel workers would take CPU from deliveries.
     await client.query("select set_config('max_parallel_workers_per_gather', '0', true)");
     const { rows } = await client.query<{ reason: HoldReason; count: number }>(
       'select reason, count(*)::int as count from held_deliveries group by reason',

@@ -1,7 +1,7 @@
 import type { Reservation, ReservationState } from '@hqrelay/domain/inbound/reservation';
 import type pg from 'pg';
 
-/** The stored names of the states. Receivers of the version before read and write the same rows, so these stay. */
+/** The stored names of the states. Receivers of the previous version read and write the same rows, so these must not change. */
 const storedState = {
   reserved: 'reserved',
   accepted: 'seen',

@@ -2,12 +2,12 @@ import type pg from 'pg';
 import { inTransaction } from '../in-transaction.ts';
 import type { OutboxRow } from './append-audit.ts';
 
-/** Of messages that are in memory at once; the last one may go over. */
+/** Of messages that are in memory at once; the last one may exceed it. */
 const bytesMax = 16 << 20;
 
 /**
- * Commits a message that the broker did not take. A duplicate of one that waits already updates its row; where that row is
- * being drained, this waits until it is deleted: its message may be published and worked on, and spilled again.
+ * Commits a message that the broker did not take. A duplicate of a message in the outbox updates its row. While that row is
+ * being drained, the statement waits until it is deleted: a worker may receive the drained message and spill it again.
  */
 export async function insertOutbox(pool: pg.Pool, row: OutboxRow): Promise<void> {
   await pool.query(
@@ -29,9 +29,9 @@ export type DrainOptions = {
 };
 
 /**
- * Hands up to `limit` messages, and as many as memory may hold at once, to `publish` in the order they came, and deletes
- * those that it returns true for, in one transaction. One worker at a time, so that the order holds: a second one gets
- * none. Returns how many it handed out and how many of these it deleted.
+ * Passes up to `limit` messages, and as many as memory may hold at once, to `publish` in the order of their commits, and
+ * deletes those for which it returns true, in one transaction. One worker drains at a time, so that the order holds: a second
+ * worker gets no message. Returns how many were tried, and how many of these were published and deleted.
  */
 export async function drainOutbox(
   pool: pg.Pool,

@@ -26,10 +26,10 @@ export async function countPartitionsAhead(pool: pg.Pool, now: number): Promise<
   return ahead;
 }
 
-/** The job makePartitions keeps one more, so that a month that begins is no warning. */
+/** The job makePartitions makes one more, so that the beginning of a month causes no warning. */
 export const partitionsAheadMin = 3;
 
-/** A sentence when fewer of the next months have partitions than the job keeps. */
+/** A sentence when fewer of the next months have partitions than `partitionsAheadMin`. */
 export function partitionsWarning(ahead: number): string | undefined {
   return ahead >= partitionsAheadMin
     ? undefined

@@ -5,12 +5,12 @@ import { stateNameSql, type KeyRequest } from './idempotency-keys.ts';
 
 const dayMs = 86_400_000;
 
-/** `isBody`: the key stands for the body, so a webhook with this body counts whatever its id. */
+/** `isBody`: the key stands for the body, so a webhook with this body counts under any webhook id. */
 export type PriorRequest = KeyRequest & { isBody?: boolean };
 
 /**
- * What Postgres knows of webhooks of these ids within their windows, apart from the keys that these very requests have
- * reserved; in the order asked. Throws when Postgres fails.
+ * The webhooks that Postgres has recorded or reserved for these ids within their windows, apart from the keys that these
+ * requests have reserved; in the order asked. Throws when Postgres fails.
  */
 export async function findPriorWebhooks(
   pool: pg.Pool,
@@ -61,8 +61,8 @@ const priorStatement = `select asked.place::int, prior.*
      ) prior`;
 
 /**
- * The endpoints that webhooks owe whose rows are here, fixed when they were first accepted; in the order asked. Throws when
- * Postgres fails.
+ * The endpoints that these webhooks owe, as fixed when each was first accepted; null for a webhook without a row; in the order
+ * asked. Throws when Postgres fails.
  */
 export async function findOwedEndpoints(pool: pg.Pool, ids: readonly string[]): Promise<(string[] | null)[]> {
   const times = ids.map(timeOfId);
@@ -79,7 +79,7 @@ export async function findOwedEndpoints(pool: pg.Pool, ids: readonly string[]): 
   return ids.map((id) => owed.get(id) ?? null);
 }
 
-/** When webhooks of these windows may have come, by clocks at most a day apart, so that no other month's partition is read. */
+/** When webhooks of these windows may have been received, by clocks at most a day apart: it limits the partitions that are read. */
 function periodOf(requests: readonly KeyRequest[], now: number): [from: Date, to: Date] {
   const longestWindowMs = Math.max(...requests.map(({ windowSeconds }) => windowSeconds)) * 1_000;
   return [new Date(now - longestWindowMs - dayMs), new Date(now + dayMs)];

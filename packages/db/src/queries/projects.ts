@@ -10,7 +10,7 @@ export type Project = {
   idempotencyTtlSeconds: number;
   onConflict: 'reject' | 'duplicate';
   requireTimestamp: boolean;
-  /** What the same body under another webhook id is. */
+  /** How a webhook counts whose body was accepted under another webhook id. */
   sameBody: 'accept' | 'duplicate';
   enabled: boolean;
   /** An archived project is disabled and hidden for good. */

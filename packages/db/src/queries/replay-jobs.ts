@@ -102,7 +102,7 @@ export async function countReplaysOfJob(
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
 }
 
-/** Cancels a running job and returns it as it is then; null when it is not running. What is due already is sent. */
+/** Cancels a running job and returns it as it is then; null when it is not running. Replays that were made are still sent. */
 export async function cancelReplayJob(client: pg.PoolClient, jobId: string): Promise<ReplayJob | null> {
   const { rows } = await client.query<ReplayJob>(
     `update replay_jobs set state = 'cancelled', ended_at = now() where id = $1 and state = 'running' returning ${columns}`,

@@ -16,5 +16,5 @@ export type ReplaySelection =
    */
   | { kind: 'webhooks'; endpointId: string; since: number; until: number; missing: boolean };
 
-/** What a job has replayed that was finished when it was created: one webhook, to these endpoints. No worker runs it. */
+/** The selection of a job that was finished when it was created: one webhook, to these endpoints. No worker runs it. */
 export type ReplayedWebhook = { kind: 'webhook'; webhookLogId: string; endpointIds: readonly string[] };

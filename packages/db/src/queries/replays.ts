@@ -3,13 +3,13 @@ import { deliveryId, newId } from '@hqrelay/domain/ids';
 import type pg from 'pg';
 import type { Queryable } from '../queryable.ts';
 
-/** What a message of a webhook is made of. */
+/** The recorded parts of a webhook from which its message is encoded. */
 export type RecordedWebhook = {
   id: string;
   projectId: string;
   eventType: string | null;
   correlationId: string;
-  /** What it owes. */
+  /** The endpoints that it owes. */
   endpointIds: string[];
   headers: [string, string][];
   credentials: CredentialPlace[] | null;

@@ -43,8 +43,8 @@ export type BatchOutcome = { kind: 'continues' | 'waits' | 'ended'; replayed: nu
 
 /**
  * Makes the next replays of a job in one transaction with the job's progress, so that a crash repeats nothing and loses
- * nothing. The replays are due one after another at the job's rate. Batches of all jobs run one after another: each sees what
- * the others are replaying. Throws when Postgres fails.
+ * nothing. The replays are due one after another at the job's rate. Batches of all jobs run one after another, so that each
+ * sees the replays of the others. Throws when Postgres fails.
  */
 export async function runReplayBatch(
   pool: pg.Pool,

@@ -17,19 +17,19 @@ export type StrandedPage = { putBack: string[]; hasMore: boolean };
 /** Rows of `webhook_logs` that one page looks at. */
 const rowsMax = 5_000;
 const putBackMax = 100;
-/** Of payloads that are in memory at once; the last one may go over. */
+/** Of payloads that are in memory at once; the last one may exceed it. */
 const bytesMax = 8 << 20;
 /** How far back the first search begins. */
 const firstSearchMs = 86_400_000;
 
-const nothing: StrandedPage = { putBack: [], hasMore: false };
+const noPage: StrandedPage = { putBack: [], hasMore: false };
 
 /**
  * Looks at the next webhooks in the order of their ids, and inserts a message into the outbox for each stranded one: it is
- * recorded and owed, and none of its deliveries has an attempt, is held or is dead. Whether the broker has a message of it
- * Postgres cannot tell: the caller chooses an `until` before which it has none. While the outbox is not empty nothing is
- * looked at, because its messages are of deliveries too. The messages and the progress are one transaction, and one worker
- * searches at a time, so no webhook is looked at twice.
+ * recorded and owed, and none of its deliveries has an attempt, is held or is dead. Postgres cannot know the messages of the
+ * broker: the caller chooses `until` so that the broker has no message of a webhook received before it. While the outbox has
+ * messages, which may be of these webhooks, the search rests. The messages and the progress are one transaction, and one
+ * worker searches at a time, so no webhook is looked at twice.
  */
 export async function putBackStranded(
   pool: pg.Pool,
@@ -37,9 +37,9 @@ export async function putBackStranded(
 ): Promise<StrandedPage> {
   return inTransaction(pool, async (client) => {
     const lastId = await lockProgress(client, until);
-    if (lastId === undefined || lastId >= lowestIdOf(until)) return nothing;
+    if (lastId === undefined || lastId >= lowestIdOf(until)) return noPage;
     const { rowCount: waiting } = await client.query('select from outbox limit 1');
-    if (waiting) return nothing;
+    if (waiting) return noPage;
 
     const page = await readPage(client, lastId, until);
     const fitting = firstFitting(page.stranded);

@@ -161,7 +161,7 @@ async function readDeliveries(pool: pg.Pool, key: Key): Promise<WebhookDetails['
 }
 
 async function readAttempts(pool: pg.Pool, key: Key): Promise<WebhookDetails['attempts']> {
-  // From an hour before, as the view does it, for clocks that differ.
+  // From an hour before, as in the view, because the clocks of receivers and workers differ.
   const attempts = await pool.query<WebhookDetails['attempts'][number]>(
     `select id, delivery_id as "deliveryId", endpoint_id as "endpointId", lane, attempt_num as "attemptNum", status,
        status_code as "statusCode", latency_ms as "latencyMs", error, response_body as "responseBody",

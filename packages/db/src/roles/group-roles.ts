@@ -26,7 +26,7 @@ export const secretColumns: Readonly<Record<string, readonly string[]>> = {
 const ensurePartition = 'hqrelay_ensure_partition(timestamptz)';
 const dropPayloads = 'hqrelay_drop_payloads(timestamptz, uuid, integer)';
 
-/** The functions that only those may call who are granted them. */
+/** The functions that a role may call only with a grant. */
 export const functions: readonly string[] = [ensurePartition, dropPayloads];
 
 /**

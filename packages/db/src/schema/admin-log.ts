@@ -1,6 +1,6 @@
 import { index, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 
-/** Who changed what: one row for every change made by the command line, the API, the console or the relay. Append-only. */
+/** One row for every change made by the command line, the API, the console or the relay. Append-only. */
 export const adminLog = pgTable(
   'admin_log',
   {

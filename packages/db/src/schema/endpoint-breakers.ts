@@ -6,7 +6,7 @@ export const breakerState = pgEnum('breaker_state', ['closed', 'open', 'half_ope
 export const endpointBreakers = pgTable('endpoint_breakers', {
   endpointId: uuid('endpoint_id').primaryKey(),
   state: breakerState().notNull(),
-  /** In a row. */
+  /** Consecutive ones. */
   failures: integer().notNull(),
   failingSince: timestamp('failing_since', { withTimezone: true, precision: 3 }),
   openedAt: timestamp('opened_at', { withTimezone: true, precision: 3 }),

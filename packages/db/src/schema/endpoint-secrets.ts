@@ -1,7 +1,7 @@
 import { index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import { endpoints } from './endpoints.ts';
 
-/** What we sign an endpoint's deliveries with (`whsec_…`). */
+/** The secrets that sign an endpoint's deliveries (`whsec_…`). */
 export const endpointSecrets = pgTable(
   'endpoint_secrets',
   {

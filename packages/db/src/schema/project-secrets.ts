@@ -1,7 +1,7 @@
 import { index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import { projects } from './projects.ts';
 
-/** What a provider signs with. Several may be active at once while one is rotated. */
+/** The secrets that a provider signs with. Several may be active at once during a rotation. */
 export const projectSecrets = pgTable(
   'project_secrets',
   {

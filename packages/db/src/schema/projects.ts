@@ -12,7 +12,7 @@ export const projects = pgTable('projects', {
   idempotencyTtlSeconds: integer('idempotency_ttl_seconds').notNull().default(86_400),
   onConflict: onConflict('on_conflict').notNull().default('reject'),
   requireTimestamp: boolean('require_timestamp').notNull().default(false),
-  /** What the same body under another webhook id is. */
+  /** How a webhook counts whose body was accepted under another webhook id. */
   sameBody: sameBody('same_body').notNull().default('accept'),
   /** A signature scheme of the project's own; null takes the provider's. */
   scheme: jsonb(),

@@ -1,14 +1,14 @@
 import { parseRetryAfter } from './retry-schedule.ts';
 
-/** What is kept of a response's body, for the audit row. */
+/** How much of a response's body the audit row stores. */
 export const bodyHeadBytesMax = 4_096;
 
-/** Where an HTTP exchange broke off; `policy` is a refusal of ours to connect at all. */
+/** The phase in which an HTTP exchange ended early; `policy`: the relay refused to connect. */
 export type ExchangePhase = 'dns' | 'connect' | 'tls' | 'headers' | 'body' | 'socket' | 'policy';
 
 /**
- * What came of one HTTP request to an endpoint. `code` is Node's or undici's, `TIMEOUT` for the attempt's own deadline,
- * or `ABORTED` when the relay gave it up.
+ * The result of one HTTP request to an endpoint. `code` is Node's or undici's, `TIMEOUT` for the attempt's own deadline,
+ * or `ABORTED` when the relay aborted the request.
  */
 export type HttpExchange =
   | {
@@ -109,7 +109,7 @@ export function judgeAttempt(
 
 function describeError(exchange: Extract<HttpExchange, { kind: 'error' }>, timeoutMs: number): string {
   const { phase, code } = exchange;
-  if (phase === 'policy') return clean(`not allowed: ${exchange.message || code}`);
+  if (phase === 'policy') return printable(`not allowed: ${exchange.message || code}`);
   if (timeoutCodes.has(code)) {
     // Only the attempt's own deadline is exactly the timeout; the others say how long they really took.
     const elapsedMs = code === 'TIMEOUT' ? timeoutMs : Math.round(exchange.latencyMs);
@@ -120,17 +120,15 @@ function describeError(exchange: Extract<HttpExchange, { kind: 'error' }>, timeo
   if (code.startsWith('HPE_')) return 'response is not valid HTTP';
   return (
     codeTexts.get(code) ??
-    clean(`error ${phaseTexts[phase]}: ${[code, exchange.message].filter(Boolean).join(' ')}`)
+    printable(`error ${phaseTexts[phase]}: ${[code, exchange.message].filter(Boolean).join(' ')}`)
   );
 }
 
-/** Messages can quote what an endpoint sent. */
-function clean(text: string): string {
-  const printable = text
+/** The text on one line, without control characters: a message can quote bytes of the endpoint. */
+function printable(text: string): string {
+  const line = text
     .toWellFormed()
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim();
-  return printable.length > errorLengthMax
-    ? `${printable.slice(0, errorLengthMax - 1).toWellFormed()}…`
-    : printable;
+  return line.length > errorLengthMax ? `${line.slice(0, errorLengthMax - 1).toWellFormed()}…` : line;
 }

@@ -2,7 +2,7 @@
 export type Breaker = {
   /** `half_open`: one delivery probes the endpoint. */
   state: 'closed' | 'open' | 'half_open';
-  /** In a row. */
+  /** Consecutive ones. */
   failures: number;
   failingSince: number | null;
   openedAt: number | null;

@@ -6,9 +6,9 @@
  */
 export type DuplicateMark = 'done_if_recorded' | 'resume_if_recorded';
 
-/** What Postgres has of a delivery. */
+/** The attempts of a delivery that Postgres has recorded. */
 export type DeliveryHistory = {
-  /** Delivered or dead-lettered: nothing is sent any more. */
+  /** Delivered or dead-lettered: no further attempt is made. */
   finished: boolean;
   /** The highest attempt that has a row; 0 when there is none. */
   lastAttemptNum: number;
@@ -32,7 +32,7 @@ export function markOnReceipt(
   return redelivered ? 'resume_if_recorded' : mark;
 }
 
-/** The mark of a message whose publisher may publish it twice: from the outbox, after a hold, or as a part of a fan-out. */
+/** The mark of a message that its publisher may publish twice: from the outbox, after a hold, or in a fan-out. */
 export function markWhenPublishedAgain(mark: DuplicateMark | undefined): DuplicateMark {
   return mark ?? 'done_if_recorded';
 }
@@ -42,12 +42,12 @@ export function markOfNextAttempt({ isResumed }: { isResumed: boolean }): Duplic
   return isResumed ? 'done_if_recorded' : undefined;
 }
 
-/** Whether Postgres is asked before the attempt. The first attempt of an unmarked message needs no question. */
+/** Whether the worker reads the history before the attempt. An unmarked message of a first attempt has none. */
 export function mustAskHistory(message: { mark: DuplicateMark | undefined; attemptNum: number }): boolean {
   return message.mark !== undefined || message.attemptNum > 1;
 }
 
-/** May this message be posted? `history` is undefined while Postgres is unavailable: then the attempt is made. */
+/** Decides whether a message is posted. `history` is undefined while Postgres is unavailable: then the attempt is made. */
 export function answerDuplicate(message: {
   attemptNum: number;
   mark: DuplicateMark | undefined;

@@ -41,7 +41,7 @@ export function followUpOf(attempt: {
   }
 }
 
-/** The follow-up of the last recorded attempt, as far as its row tells: another worker may have crashed before it. */
+/** The follow-up of the last recorded attempt, derived from its row: the worker that recorded it may have crashed first. */
 export function recordedFollowUp(history: DeliveryHistory): FollowUp {
   const { lastStatus, lastAttemptNum, lastError, nextAttemptAt } = history;
   if (lastStatus === 'delivered') return { kind: 'none' };

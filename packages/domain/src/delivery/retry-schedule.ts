@@ -86,7 +86,7 @@ export function nextDelayMs(input: {
 
 /**
  * Milliseconds from `now` that a Retry-After header (seconds, or an HTTP-date of RFC 9110 in any of its three forms)
- * asks for; 0 for a date gone by; undefined for anything else, so that a garbled header changes nothing.
+ * asks for; 0 for a date in the past; undefined for anything else, so that a malformed header is ignored.
  */
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   const text = value?.trim() ?? '';

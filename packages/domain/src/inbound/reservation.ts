@@ -65,7 +65,7 @@ export function release(held: Reservation | null, token: string): Reservation | 
   return held?.state === 'reserved' && held.token === token ? { ...held, state: 'released' } : held;
 }
 
-/** What Postgres knows of the webhook of a key, apart from the request's own reservation. */
+/** The webhook that Postgres has recorded or reserved for a key, apart from the request's own reservation. */
 export type PriorWebhook = {
   id: string;
   payloadSha256: string;
@@ -77,7 +77,7 @@ export type PriorWebhook = {
   byContent?: boolean;
 };
 
-/** Of the prior webhooks that a request's keys led to, in the order of its keys, the one that decides. */
+/** Which of the prior webhooks decides; `found` is in the order of the request's keys. */
 export function decidingPrior(
   found: readonly (PriorWebhook | null)[],
   payloadSha256: string,
@@ -95,9 +95,9 @@ export type KeysOfWebhook = { id: boolean; content: boolean };
 export const bothKeys: KeysOfWebhook = { id: true, content: true };
 
 /**
- * The keys of a request that are accepted with the webhook that it turned out to be; it releases the others. A body that
- * conflicts was not accepted, so it may come again under another id. An id under which a known body came again stays free:
- * an attacker could use up the sender's next ids with one captured body.
+ * The keys of a request that are accepted together with the webhook that it repeats or makes; it releases the others. A body
+ * that conflicts was not accepted, so another id may bring it again. An id that brought an accepted body again is released:
+ * otherwise an attacker could use up the sender's next ids with one captured body.
  */
 export function keysOfWebhook(
   request: { payloadSha256: string },
@@ -121,7 +121,7 @@ export function needsLookUp(input: {
 }
 
 export type Decision = {
-  /** What becomes of this request's own reservation at once: `keep` until the webhook is durable, or not. */
+  /** The step for this request's own reservation; `keep`: it stays reserved until the webhook is durable or refused. */
   own: 'keep' | 'accept' | 'release';
   /** Of the webhook that the key stands for. */
   id: string;
@@ -137,12 +137,12 @@ export type Decision = {
   | {
       /** Another request is in progress: its outcome decides. */
       kind: 'wait';
-      /** The request takes over the other's id, so that it keeps it if the store that knew it becomes unavailable. */
+      /** The request continues with the other's id, so that the id survives if its store becomes unavailable. */
       keepsId: boolean;
     }
 );
 
-/** Decides what becomes of a request, from the key's reservation and from the prior webhook where one was looked up. */
+/** Decides how a request is handled, from the key's reservation and from the prior webhook where one was looked up. */
 export function decide(
   request: { payloadSha256: string; onConflict: 'reject' | 'duplicate' },
   { held, isMine }: Pick<Reserved, 'isMine'> & { held: Omit<Reservation, 'token' | 'reservedAt'> },

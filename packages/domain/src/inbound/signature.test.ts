@@ -86,8 +86,8 @@ describe('published vectors', () => {
       'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c',
     );
     const secrets = [{ id: 'slack', key: '8f742231b10e8888abcd99yyyzzz85a5' }];
-    const verdict = verify(scheme, { headers, body: example }, secrets, 1_531_420_618_000);
-    expect(verdict).toMatchObject({ kind: 'verified', secretId: 'slack' });
+    const check = verify(scheme, { headers, body: example }, secrets, 1_531_420_618_000);
+    expect(check).toMatchObject({ kind: 'verified', secretId: 'slack' });
   });
 });
 
@@ -315,7 +315,7 @@ describe('several secrets', () => {
     { id: 'broken', key: '' },
   ];
 
-  it('a signature by any of several secrets is verified, and the verdict names the secret', () => {
+  it('a signature by any of several secrets is verified, and the result names the secret', () => {
     expect(verifyGeneric(githubSignature, body, [...others, secret])).toMatchObject({
       kind: 'verified',
       secretId: 'only',
@@ -326,7 +326,7 @@ describe('several secrets', () => {
     });
   });
 
-  it('the verdict names the first of two equal secrets', () => {
+  it('a verified signature names the first of two equal secrets', () => {
     expect(verifyGeneric(githubSignature, body, [secret, { ...secret, id: 'same' }])).toMatchObject({
       kind: 'verified',
       secretId: 'only',

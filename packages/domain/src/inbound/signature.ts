@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** The value of a request header by its lower-case name, several values joined by `, ` as Node does it. */
 export type HeaderLookup = (lowerCaseName: string) => string | undefined;
 
-export type SignatureVerdict =
+export type SignatureCheck =
   /** `mac`: the decoded bytes of the signature, which do not depend on the header's spelling. */
   | { kind: 'verified'; secretId: string; mac: Buffer }
   | { kind: 'missing' }
@@ -67,7 +67,7 @@ export const genericTimestampScheme: SignatureScheme = {
 };
 
 /**
- * Verifies a request's signature at `now` (ms). No verdict tells which projects exist: `missing` and `malformed` depend on
+ * Verifies a request's signature at `now` (ms). No result reveals which projects exist: `missing` and `malformed` depend on
  * the signature header alone, a malformed timestamp counts as a wrong signature, and `stale` requires a correct one.
  * Every secret is tried, in constant time; a secret that does not decode, or decodes to nothing, verifies nothing.
  */
@@ -76,14 +76,14 @@ export function verifySignature(
   secrets: readonly { id: string; key: string }[],
   request: { headers: HeaderLookup; body: Uint8Array },
   now: number,
-): SignatureVerdict {
+): SignatureCheck {
   const header = request.headers(scheme.header);
   if (!header) return { kind: 'missing' };
   const given = parseSignature(scheme, header);
   if (!given) return { kind: 'malformed', message: `${scheme.header} is not ${shapeOf(scheme)}` };
 
   const keys = secrets.map((secret) => ({ id: secret.id, bytes: decodeKey(scheme, secret.key) }));
-  // Without a secret the same work is done with a placeholder, so that the time tells nothing.
+  // Without a secret the same work is done with a placeholder, so that the time reveals nothing.
   if (keys.length === 0) keys.push({ id: '', bytes: undefined });
   let secretId: string | undefined;
   for (const { id, bytes } of keys) {

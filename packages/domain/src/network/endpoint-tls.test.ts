@@ -66,7 +66,7 @@ describe('a client certificate', () => {
     ],
     [
       { ...client, key: encryptedKey },
-      'the private key is encrypted: take its pass phrase off, it is encrypted at rest here',
+      'the private key is encrypted: remove its pass phrase; the relay stores the key encrypted',
     ],
     [
       { ...client, key: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----' },

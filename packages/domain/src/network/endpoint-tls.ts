@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 
-/** What an endpoint's TLS has of its own, as PEM texts. */
+/** The TLS settings of one endpoint, as PEM texts. */
 export type EndpointTls = {
   /** The authorities that may have issued its certificate, instead of the system's. */
   ca?: string | undefined;
@@ -73,7 +73,7 @@ function readKey(pem: string): { ok: true; key: KeyObject } | { ok: false; reaso
     return refuse('there is no private key in PEM format (-----BEGIN PRIVATE KEY-----)');
   }
   if (/ENCRYPTED/.test(pem)) {
-    return refuse('the private key is encrypted: take its pass phrase off, it is encrypted at rest here');
+    return refuse('the private key is encrypted: remove its pass phrase; the relay stores the key encrypted');
   }
   try {
     return { ok: true, key: createPrivateKey(pem) };

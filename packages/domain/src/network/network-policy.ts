@@ -17,10 +17,10 @@ export type AddressCheck = { allowed: true } | { allowed: false; reason: string 
 
 const urlLengthMax = 2048;
 
-/** What `allowPrivate` opens: private networks, nothing that is reserved or could be a cloud's metadata service. */
+/** The classes that `allowPrivate` allows: private networks, and no class of reserved or metadata addresses. */
 const privateClasses: ReadonlySet<AddressClass> = new Set(['loopback', 'private', 'shared']);
 
-/** What no setting opens: no endpoint has such an address, and cloud metadata services answer on link-local ones. */
+/** The classes that no setting allows: no endpoint has such an address, and cloud metadata services answer on link-local ones. */
 const closedClasses: ReadonlySet<AddressClass> = new Set([
   'metadata',
   'link-local',
@@ -97,7 +97,7 @@ function mayUsePlainHttp(policy: NetworkPolicy, ip: string | undefined): boolean
   return ip !== undefined && isIn(policy.allowed, ip);
 }
 
-/** The address a host is without any look-up. URL has already normalised decimal, octal and hexadecimal notation. */
+/** The address of a host that needs no look-up. URL has already normalised decimal, octal and hexadecimal notation. */
 function literalAddress(hostname: string): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host)) return host;

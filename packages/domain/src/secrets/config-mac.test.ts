@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { configMacKeys, isAuthentic, signContent } from './config-mac.ts';
+import { configMacKeys, isAuthentic, createMac } from './config-mac.ts';
 import { parseSecretKeys } from './secret-box.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
@@ -10,7 +10,7 @@ const cached = { projectId: 'p1', version: 7, expiresAt: 1_000, content: '{"enab
 describe('the MAC of a cached configuration', () => {
   it('the MAC of a cached configuration verifies with the key that made it', () => {
     const keys = keysOf(newKey());
-    expect(isAuthentic(keys, cached, signContent(keys, cached))).toBe(true);
+    expect(isAuthentic(keys, cached, createMac(keys, cached))).toBe(true);
   });
 
   it.each([
@@ -20,12 +20,12 @@ describe('the MAC of a cached configuration', () => {
     ['of another content', { content: '{"enabled":false}' }],
   ])('the MAC of a cached configuration does not verify for one %s', (_which, change) => {
     const keys = keysOf(newKey());
-    expect(isAuthentic(keys, { ...cached, ...change }, signContent(keys, cached))).toBe(false);
+    expect(isAuthentic(keys, { ...cached, ...change }, createMac(keys, cached))).toBe(false);
   });
 
   it('a MAC of another key, a truncated MAC and an absent MAC do not verify', () => {
     const keys = keysOf(newKey());
-    const mac = signContent(keys, cached);
+    const mac = createMac(keys, cached);
     expect(isAuthentic(keysOf(newKey()), cached, mac)).toBe(false);
     expect(isAuthentic(keys, cached, mac.slice(0, -4))).toBe(false);
     expect(isAuthentic(keys, cached, '')).toBe(false);
@@ -33,9 +33,9 @@ describe('the MAC of a cached configuration', () => {
 
   it('a MAC verifies on both sides of a rotation, while the list names both keys', () => {
     const [older, newer] = [newKey(), newKey()];
-    const mac = signContent(keysOf(older), cached);
+    const mac = createMac(keysOf(older), cached);
     expect(isAuthentic(keysOf(newer, older), cached, mac)).toBe(true);
-    expect(isAuthentic(keysOf(older, newer), cached, signContent(keysOf(newer, older), cached))).toBe(true);
+    expect(isAuthentic(keysOf(older, newer), cached, createMac(keysOf(newer, older), cached))).toBe(true);
     expect(isAuthentic(keysOf(newer), cached, mac)).toBe(false);
   });
 });

@@ -4,7 +4,7 @@ import type { SecretKeys } from './secret-box.ts';
 /** Keys for the MACs of cached configuration: `current` makes them, every one of `all` verifies. */
 export type ConfigMacKeys = { current: KeyObject; all: readonly KeyObject[] };
 
-/** What one MAC covers: a configuration, whose it is, and until when it may be used, ms since epoch. */
+/** What one MAC covers: a configuration, its project and version, and until when it may be used, ms since epoch. */
 export type CachedContent = { projectId: string; version: number; expiresAt: number; content: string };
 
 const purpose = 'hqrelay/cached-project-config/v1';
@@ -15,8 +15,8 @@ export function configMacKeys(keys: SecretKeys): ConfigMacKeys {
   return { current: derive(keys.current.key), all: [...keys.all.values()].map(({ key }) => derive(key)) };
 }
 
-/** HMAC-SHA256 in base64url. */
-export function signContent(keys: ConfigMacKeys, cached: CachedContent): string {
+/** The MAC of a cached configuration: HMAC-SHA256 in base64url. */
+export function createMac(keys: ConfigMacKeys, cached: CachedContent): string {
   return macOf(keys.current, cached).toString('base64url');
 }
 

@@ -105,7 +105,7 @@ describe('the guarded lookup', () => {
     expect(await looking).toBe('aborted');
   });
 
-  it('the oldest look-up is cancelled when a thousand others are under way', async () => {
+  it('the oldest look-up is cancelled when a thousand others are in flight', async () => {
     const lookup = createGuardedLookup(strict, untilAborted);
     const oldest = look(lookup, 'oldest.example');
     for (let count = 0; count < 1_000; count += 1) look(lookup, `name-${count}.example`).catch(() => {});

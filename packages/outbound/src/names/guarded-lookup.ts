@@ -15,7 +15,7 @@ export class ForbiddenAddressError extends Error {
 
 interface Answer {
   addresses: Promise<LookupAddress[]>;
-  /** By the clock given; unlimited while the look-up is under way. */
+  /** By the clock given; unlimited while the look-up is in flight. */
   validUntil: number;
   cancel(): void;
 }
@@ -32,8 +32,8 @@ const lookupDeadlineMs = 5_000;
  * socket connects to the addresses checked here, so a later change of the name cannot get in between.
  * Sockets do not call it for IP literals: the caller checks those.
  *
- * Sockets to one name share a look-up, its answer and its failure. Past 1,000 names the oldest is forgotten; if
- * its look-up is still under way, it is cancelled.
+ * Sockets to one name share a look-up, its answer and its failure. Past 1,000 names the oldest is forgotten, and its
+ * look-up is cancelled if it is still in flight.
  */
 export function createGuardedLookup(
   policy: NetworkPolicy,

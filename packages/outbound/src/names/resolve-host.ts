@@ -104,13 +104,13 @@ async function answerOf(question: Promise<string[]>, family: 4 | 6, name: string
     return { addresses: (await question).map((address) => ({ address, family })) };
   } catch (error) {
     const failure = error as NodeJS.ErrnoException;
-    // The name server's machine refused; in the error of an attempt that would read as the endpoint's refusal.
+    // The name server refused the connection; in the error of an attempt, CONNREFUSED would blame the endpoint.
     const isUnanswered = failure.code === CANCELLED || failure.code === CONNREFUSED;
     return { error: isUnanswered ? unanswered(name) : failure };
   }
 }
 
-/** IPv4 first: relays without IPv6 are common. A failure counts before "no address", which may not be the whole truth. */
+/** IPv4 first: relays without IPv6 are common. A failure counts before "no address", which is the answer for one family. */
 function mergeAnswers(answers: readonly Answer[]): Answer {
   const addresses = answers.flatMap((answer) => ('addresses' in answer ? answer.addresses : []));
   if (addresses.length > 0) return { addresses };

@@ -4,9 +4,9 @@ import { assertTopology, sizedWorkQueues } from '../topology.ts';
 
 /**
  * A broker (3.10) that dies within about a second of declaring a quorum queue never finds that queue's log again, and loses
- * what it had confirmed (rabbitmq-server#15725). So nothing is published to queues that are younger than this.
+ * the messages that it had confirmed (rabbitmq-server#15725). So nothing is published to queues that are younger than this.
  */
-const newTopologyRestsMs = 2_000;
+const queueAgeMinMs = 2_000;
 
 /** Declares the topology, and waits until its queues are safe to publish to. */
 export async function declareTopology(model: ChannelModel): Promise<void> {
@@ -17,7 +17,7 @@ export async function declareTopology(model: ChannelModel): Promise<void> {
   });
   await assertTopology(channel);
   await channel.close();
-  if (isNew) await wait(newTopologyRestsMs);
+  if (isNew) await wait(queueAgeMinMs);
 }
 
 async function lacksQueues(model: ChannelModel): Promise<boolean> {

@@ -26,7 +26,7 @@ export function destroyModel(model: ChannelModel): void {
   const { stream } = (model as unknown as { connection: { stream?: { destroy(error: Error): void } } })
     .connection;
   // With an error: without one amqplib does not notice.
-  if (stream) stream.destroy(new Error('given up'));
+  if (stream) stream.destroy(new Error('destroyed by this process'));
   else {
     model.close().catch(() => {
       // It is closed already.

@@ -49,8 +49,8 @@ export class PublishChannel implements ChannelUser {
   }
 
   /**
-   * A broker that has just started takes connections half a second before its queues have a leader, and confirms nothing
-   * meanwhile: so one publish is the trial of a new channel, and others need not wait with it.
+   * A broker that has just started accepts connections half a second before its queues have a leader, and confirms nothing
+   * meanwhile. So the first publish on a new channel is a trial, and no other publish waits for its outcome.
    */
   mayPublish(now: number): boolean {
     if (!this.#channel || (!this.#hasConfirmed && this.#pending.size > 0)) return false;

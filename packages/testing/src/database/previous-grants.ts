@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * Makes the role and the grants of a database as `migrate` of version 0.1.0 left them, with one user for every app: for a database
- * whose group roles have been taken out. Not to be changed.
+ * Makes the role and the grants of a database as `migrate` of version 0.1.0 left them, with one user for every app: for a
+ * database without the group roles. It describes a released version, so it must not change.
  */
 export async function grantAsBefore(
   owner: pg.Client,

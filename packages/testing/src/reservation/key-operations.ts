@@ -9,7 +9,7 @@ import { now, type Keys, type ModelState, type Rules } from './model-state.ts';
 
 type Operations = Pick<Rules, 'reserve' | 'accept' | 'release'>;
 
-/** As the script of Redis reserves: both keys or none. `name` is the key of the webhook's id. */
+/** Reserves as the script of Redis does: both keys or none. `name` is the key of the webhook's id. */
 export function reserveInRedis(
   { reserve }: Operations,
   keys: Keys,
@@ -38,7 +38,7 @@ function withIdOfContent(
   return byId.id === request.id ? { ...byId, id: byContent.id } : byId;
 }
 
-/** As a statement of Postgres reserves one key. */
+/** Reserves one key as the statement of Postgres does. */
 export function reserveInPostgres(
   { reserve }: Operations,
   keys: Keys,
@@ -49,7 +49,7 @@ export function reserveInPostgres(
   return { keys: reserved.isMine ? { ...keys, [name]: reserved.held } : keys, reserved };
 }
 
-/** Redis sets the value whatever it holds; Postgres updates the row that is there. */
+/** Redis sets the value unconditionally; Postgres updates an existing row. */
 export function acceptKeys(
   { accept }: Operations,
   store: 'Redis' | 'Postgres',
@@ -102,8 +102,8 @@ export function expireKeys(keys: Keys): Keys {
 }
 
 /**
- * As the look-up answers, in each way it may: a row may have no attempt yet although its message is stored. A row is found by
- * its webhook id, content by its key alone.
+ * Every answer that the look-up may give: a row may have no attempt yet although its message is stored. A row is found by its
+ * webhook id, content by its key alone.
  */
 export function priorWebhooks(
   { decidingPrior }: Pick<Rules, 'decidingPrior'>,

@@ -198,7 +198,7 @@ function* conclude(
       yield { label, state: advance(after, name, work({ store, turn, id, standing })) };
       return;
     case 'wait': {
-      // Another token keeps a late release from the next reservation.
+      // A new token protects the next reservation from a late release.
       const nextTurn = decision.own === 'release' ? turn + 1 : turn;
       const nextId = decision.keepsId ? id : from.id;
       const again = { at: 'ask', store: 'Redis', id: nextId, turn: nextTurn } as const;

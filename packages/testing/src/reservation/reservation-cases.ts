@@ -12,7 +12,7 @@ export type ReservationCase = {
   /** How long ago `held` was reserved. */
   ageMs: number;
   request: ReservationRequest;
-  /** What `reserve` of the domain makes of it. */
+  /** The result of the domain's `reserve`. */
   expected: Reserved;
 };
 

@@ -79,7 +79,7 @@ function* mark(
     return;
   }
   if (store === 'Redis' && !state.isRedisUp) {
-    yield { label: `${name} gives its mark up`, state: ended };
+    yield { label: `${name} ends without marking its key`, state: ended };
     return;
   }
   const token = tokenOf(name, turn);

@@ -12,6 +12,6 @@ export const mayMount =
 /** A disk in memory, of this size, at a folder. */
 export function mountDisk(folder: string, mib: number): { unmount: () => void } {
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mib}m,mode=755`, 'none', folder]);
-  // Lazily: a server that was killed may still be letting go of its files.
+  // Lazily: a server that was killed may still have files open.
   return { unmount: () => void execFileSync('umount', ['--lazy', folder]) };
 }

@@ -137,7 +137,7 @@ async function startSentinel(dir: string, port: number, settings: readonly strin
   });
 }
 
-/** What a sentinel knows of the primary. */
+/** The primary as a sentinel describes it. */
 async function watched(port: number, password: string | undefined): Promise<Record<string, string>> {
   const sentinel = new Redis({
     port,
