@@ -9,7 +9,7 @@ import { actionVariables, performAction } from './perform-action.ts';
 type ChangeCommand<Options, T> = {
   verb: string;
   description: string;
-  /** The thing that is changed: its name in the usage line, and its description. */
+  /** The argument that names the changed object: its name in the usage line, and its description. */
   target: readonly [name: string, description: string];
   addOptions?: (command: Command) => Command;
   action: (deps: SealingDeps, id: string, options: Options) => Promise<ActionResult<T>>;
@@ -20,7 +20,7 @@ type ChangeCommand<Options, T> = {
 export const endpointTarget = ['<endpoint-id>', 'the endpoint'] as const;
 export const projectTarget = ['<project-id>', 'the project'] as const;
 
-/** A command that changes the thing with this id, and prints the changed thing. */
+/** A command that changes the object with this id, and prints it as changed. */
 export function changeCommand<T, Options = object>({
   verb,
   description,

@@ -8,12 +8,12 @@ export function readEnvironment(): { env: Environment; directory: string } {
   return { env: process.env, directory: process.env['INIT_CWD'] ?? process.cwd() };
 }
 
-/** The user who runs this, as the operating system knows them. */
+/** The name of the operating system's user who runs this process. */
 export function operatorName(): string {
   try {
     return userInfo().username;
   } catch {
-    // A user without an entry in the system's list, as containers have.
+    // In a container the user may have no entry in the list of users.
     return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }

@@ -6,7 +6,7 @@ import { CommandFailure } from './cli.ts';
 const schemaErrorCodes: ReadonlySet<string> = new Set(['42P01', '42703', '42883', '42704']);
 
 /**
- * Lends a pool to `use` and closes it. Throws CommandFailure when Postgres cannot be reached, has no schema or
+ * Calls `use` with a pool, and closes the pool. Throws CommandFailure when Postgres cannot be reached, has no schema or
  * fails; other errors of `use` are passed on.
  */
 export async function withDatabase<T>(databaseUrl: string, use: (pool: pg.Pool) => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import { readEnvironment } from './config.ts';
 import { run } from './program.ts';
 
-// A reader such as `head` may close the pipe early; the rest of the output is then dropped.
+// A reader such as `head` may close the pipe early: the rest of the output is dropped, and that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });

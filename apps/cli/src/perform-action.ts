@@ -4,14 +4,14 @@ import { type Cli, CommandFailure, UsageError } from './cli.ts';
 import { operatorName } from './config.ts';
 import { withDatabase } from './database.ts';
 
-/** The variables that every command needs that changes a project's configuration. */
+/** The variables of every command that changes a project's configuration. */
 export const actionVariables = ['CONSOLE_DATABASE_URL', 'REDIS_URL', 'CONFIG_CACHE_TTL_SECONDS'] as const;
 
 type ActionConfig = { consoleDatabaseUrl: string; redisUrl: string; configCacheTtlSeconds: number };
 
 const redisTimeoutMs = 1_000;
 
-/** Runs an action of the operator's and returns its value. Throws CommandFailure when it is refused. */
+/** Runs an action on behalf of the operator and returns its value. Throws CommandFailure when it is refused. */
 export async function performAction<T>(
   cli: Cli,
   config: ActionConfig,

@@ -14,7 +14,7 @@ const reasons: Readonly<Record<keyof ReplayCount['notReplayed'], string>> = {
   endpoint_archived: 'the endpoint is archived',
 };
 
-/** Counts what a selection is about, or creates a job that replays it, and prints the result. */
+/** Counts the deliveries of a selection, or creates a job that replays them, and prints the result. */
 export async function replayMany(
   cli: Cli,
   pool: pg.Pool,

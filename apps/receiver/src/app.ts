@@ -47,7 +47,7 @@ const withCorrelationId: RequestHandler = (request, response, next) => {
   next();
 };
 
-/** A fault of ours is never a 4xx: senders take those as final. */
+/** A fault of the relay is never a 4xx: senders do not retry those. */
 function onError(logger: Logger): ErrorRequestHandler {
   return (error, request, response, next) => {
     const statusCode = (error as { statusCode?: number }).statusCode ?? 503;

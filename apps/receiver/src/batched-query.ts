@@ -5,8 +5,8 @@ import type pg from 'pg';
 const timeoutMs = 500;
 
 /**
- * A query that requests share: those that arrive together go in one statement, up to 200. One statement for each would take
- * up every connection at the load of an ordinary minute. Undefined when Postgres is unavailable or late.
+ * A query that requests share: those that arrive together share one statement, up to 200. With one statement for each, an
+ * ordinary load would use up all connections. Undefined when Postgres is unavailable or late.
  */
 export function batchedQuery<Item, Outcome>(
   postgres: Postgres,
@@ -20,7 +20,7 @@ export function batchedQuery<Item, Outcome>(
     bytesOf: () => 0,
     run: async (items) => {
       const ask = () => postgres.tryWithin(timeoutMs, (pool) => query(pool, items));
-      // The statement is sound: what Postgres refuses now (a deadlock) it may take a moment later.
+      // Postgres may refuse a valid statement once, as after a deadlock, so it is tried again.
       const answer = await ask().catch(ask);
       return answer?.value ?? items.map(() => undefined);
     },

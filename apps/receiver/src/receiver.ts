@@ -45,7 +45,7 @@ export type Receiver = {
 export type ReceiverOptions = {
   logger: Logger;
   isDraining: () => boolean;
-  /** Called with the reason when a store at the start is one that the receiver cannot work with. */
+  /** Called with the reason when the check at the start finds a store that the receiver cannot work with. */
   refuse: (reason: string) => void;
 };
 

@@ -53,7 +53,7 @@ function createMetrics(registry: Registry) {
     }),
     endToEnd: new Histogram({
       name: 'hqrelay_end_to_end_seconds',
-      help: 'From a webhook being received to its being delivered',
+      help: 'From the receipt of a webhook to its delivery',
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3_600, 86_400],
       registers: [registry],
     }),

@@ -18,7 +18,7 @@ import type { WorkerOptions } from './wiring/worker-options.ts';
 
 export type Worker = ReturnType<typeof createWorker>;
 
-/** The wiring of a worker, in the order of its parts. Nothing happens before they are started, in that order. */
+/** Wires a worker. Nothing connects or consumes before its parts are started, in their order. */
 export function createWorker(config: WorkerConfig, options: WorkerOptions) {
   const stores = createStores(config, options);
   const directory = createProjectDirectory(config, options, stores);

@@ -12,7 +12,7 @@ import { replayMany } from '../replay-many.ts';
 
 type Options = ReplayJobOptions & { project?: string; endpoint?: string; since?: number; until?: number };
 
-/** Workers' clocks may be ahead by this. Later dead letters are left out: they may be replays of this job that died again. */
+/** How far a worker's clock may be ahead. Later dead letters are left out: they may be replays of this job that died again. */
 const clockSkewMs = 5_000;
 
 export function addDlqReplay(dlq: Command, cli: Cli): void {

@@ -22,25 +22,25 @@ export function addWebhookShow(webhook: Command, cli: Cli): void {
 async function showWebhook(cli: Cli, id: string, options: { json?: boolean }): Promise<void> {
   const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
   const receivedAt = timeOfId(id);
-  const story = await withDatabase(config.consoleDatabaseUrl, (pool) =>
+  const details = await withDatabase(config.consoleDatabaseUrl, (pool) =>
     queries.readWebhookDetails(pool, { id, receivedAt, bodyBytesMax }),
   );
-  if (!story) {
+  if (!details) {
     const when = new Date(receivedAt).toISOString();
     throw new CommandFailure(`there is no webhook ${id} (an id of ${when}); its row can be a moment late`);
   }
-  const { payload } = story;
+  const { payload } = details;
   const shown = {
-    webhook: story.webhook,
+    webhook: details.webhook,
     payload: payload && {
       headers: payload.headers,
       query: payload.query,
       bytes: payload.bytes,
       text: bodyText(payload.body),
     },
-    deliveries: story.deliveries,
-    attempts: story.attempts,
-    replays: story.replays,
+    deliveries: details.deliveries,
+    attempts: details.attempts,
+    replays: details.replays,
   };
-  printResult(cli, options, shown, () => formatWebhook(story, Date.now()));
+  printResult(cli, options, shown, () => formatWebhook(details, Date.now()));
 }

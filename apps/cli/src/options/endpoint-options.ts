@@ -65,7 +65,7 @@ export function refuseOptionsWithoutEffect({ orderingKey, onDeadLetter }: Endpoi
   }
 }
 
-/** The settings, once the action takes them. Throws UsageError with the reason why it does not. */
+/** Returns the settings if the action accepts them. Throws UsageError with the reason if it does not. */
 export function checkedSettings<Settings extends UncheckedSettings>(
   cli: Cli,
   settings: Settings,

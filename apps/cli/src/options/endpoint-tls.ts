@@ -22,7 +22,7 @@ export async function readEndpointTls(cli: Cli, options: EndpointTlsOptions): Pr
   return tls;
 }
 
-/** The TLS settings that the options change, and no others; null removes a setting. */
+/** The TLS settings that the options change; null removes a setting. */
 export function tlsChanges(
   options: EndpointTlsOptions,
   { ca, client }: EndpointTls,

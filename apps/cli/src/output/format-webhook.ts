@@ -13,13 +13,13 @@ export function bodyText(body: Buffer | null): string | null {
 }
 
 /** All records of a webhook, the most important ones first. `now` in ms, for ages. */
-export function formatWebhook(story: WebhookDetails, now: number): string {
+export function formatWebhook(details: WebhookDetails, now: number): string {
   const parts = [
-    facts(story, now),
-    deliveries(story, now),
-    replays(story, now),
-    attempts(story),
-    payload(story),
+    facts(details, now),
+    deliveries(details, now),
+    replays(details, now),
+    attempts(details),
+    payload(details),
   ];
   return parts.filter((part) => part !== null).join('\n\n');
 }
@@ -60,7 +60,7 @@ function deliveries({ webhook, deliveries: owed }: WebhookDetails, now: number):
     owed.map((each) => [...statusCells(each), whenOf(each, now)]),
     none,
   );
-  return `DELIVERIES\n${indent([table, ...deaths(webhook.id, owed)].join('\n'))}`;
+  return `DELIVERIES\n${indent([table, ...deadLetterLines(webhook.id, owed)].join('\n'))}`;
 }
 
 /** Null when there are none. */
@@ -71,7 +71,7 @@ function replays({ webhook, replays: made }: WebhookDetails, now: number): strin
     made.map((each) => [each.requestedAt, each.requestedBy, ...statusCells(each), whenOf(each, now)]),
     '',
   );
-  return `REPLAYS\n${indent([table, ...deaths(webhook.id, made)].join('\n'))}`;
+  return `REPLAYS\n${indent([table, ...deadLetterLines(webhook.id, made)].join('\n'))}`;
 }
 
 const statusTitles = ['STATE', 'ENDPOINT', 'URL', 'ATTEMPTS', 'LAST ANSWER'];
@@ -81,8 +81,8 @@ function statusCells(each: Status): Cell[] {
   return [each.state, each.endpointId, each.url, each.attempts, lastAnswer];
 }
 
-/** For each dead letter its reason and the command that replays it. */
-function deaths(webhookLogId: string, statuses: readonly Status[]): string[] {
+/** A line for each dead letter: its reason, and the command that replays it. */
+function deadLetterLines(webhookLogId: string, statuses: readonly Status[]): string[] {
   return statuses
     .filter(({ state }) => state === 'dead_lettered')
     .map(({ deliveryId, endpointId, deadReason, replayedAt, lastError }) => {

@@ -31,7 +31,7 @@ export function createPostgresStore(postgres: Postgres): PostgresStore {
       return {
         kind: 'held',
         ...reserved,
-        // Redis may have accepted the webhook before it became unavailable: only its row tells.
+        // Redis may have accepted the webhook before it became unavailable: only its row shows that.
         prior: reserved.isMine ? await findPrior(request) : null,
         recordRow: true,
         handle: createHandle(statements, keys),

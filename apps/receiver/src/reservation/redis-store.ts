@@ -45,12 +45,12 @@ function handleOf(cache: Cache, request: KeyRequest, reservedId: string): Reserv
 }
 
 /**
- * Retries a mark while Redis is unavailable, for as long as the reservation lasts: until then a retry of the provider would
- * wait in vain. After that the retry takes the reservation over, under the same id.
+ * Repeats a mark while Redis is unavailable, for as long as the reservation is valid: until then a retry of the provider
+ * would wait for it and get a 503. After that the retry takes the reservation over, under the same id.
  */
 async function untilMarked(mark: () => Promise<boolean>): Promise<void> {
   const giveUpAt = performance.now() + reservationMs;
-  // Redis would answer with the same error again.
+  // An error that Redis answers is final: it would answer the same again.
   while (!(await mark().catch(() => true)) && performance.now() < giveUpAt) {
     await wait(retryMarkAfterMs, undefined, { ref: false });
   }

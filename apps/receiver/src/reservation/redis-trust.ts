@@ -8,9 +8,9 @@ const othersReportWithinMs = 15_000;
 const learnAgainAfterMs = 1_000;
 
 /**
- * Whether an id that Redis does not know is new. Redis cannot know ids that were accepted without it, so each receiver
- * reports the projects that it served meanwhile: for one window, unknown ids of these projects are looked up in Postgres.
- * So are all unknown ids just after a reconnect, until the other receivers have reported.
+ * Whether an id without a key in Redis is new. Redis has no key of an id that was accepted without it, so each receiver
+ * reports the projects that it served meanwhile: for one window, ids of these projects without a key are looked up in
+ * Postgres. After a reconnect, ids of all projects are, until the other receivers have reported.
  */
 export class RedisTrust {
   readonly #cache: Cache;
@@ -21,7 +21,7 @@ export class RedisTrust {
 
   constructor(cache: Cache) {
     this.#cache = cache;
-    // Only a lost connection counts: a slow Redis still runs the commands that it received, so it learns their ids.
+    // Only a lost connection counts: a slow Redis still runs the commands that it received, and stores their ids.
     cache.redis.on('close', () => (this.#inDoubtUntil = Number.POSITIVE_INFINITY));
   }
 
@@ -29,8 +29,7 @@ export class RedisTrust {
   servedWithout(projectId: string): void {
     if (this.#unreported.has(projectId) || this.#unreported.size === projectsMax) return;
     this.#unreported.add(projectId);
-    // A stalled Redis runs this when it resumes, before the commands that other receivers send it then. A failure is made
-    // good by `report`.
+    // A stalled Redis runs this when it resumes, before later commands of other receivers. After a failure `report` repeats it.
     if (this.#cache.redis.status === 'ready') {
       void distrustMemory(this.#cache.redis, projectId).catch(() => undefined);
     }
@@ -67,7 +66,7 @@ export class RedisTrust {
     for (const projectId of this.#unreported) await this.report(projectId);
   }
 
-  /** Also before `learn` has succeeded: a receiver that starts just after Postgres came back must not be faster than it. */
+  /** True until `learn` has succeeded: before that, this receiver cannot know which projects were served without Redis. */
   isInDoubt(): boolean {
     return !this.#hasLearnt || performance.now() < this.#inDoubtUntil;
   }

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { HoldReason } from '@hqrelay/db/queries/held-deliveries';
+import { attemptTimeoutMs } from '@hqrelay/domain/delivery/attempt-timeout';
 import type { EndpointConfig } from '@hqrelay/domain/project-config';
 import type { Verdict } from '@hqrelay/queue/consumer';
 import type { EndpointGate, Entrance, Pass } from '../endpoint/endpoint-gate.ts';
 import { ackIfStored } from '../outgoing/ack-if-stored.ts';
-import { sendLater, workQueueOf, type OutgoingDeps } from '../outgoing/outgoing.ts';
-import { attemptTimeoutMs } from '@hqrelay/domain/delivery/attempt-timeout';
+import { delayInBrokerMaxMs, sendLater, workQueueOf, type OutgoingDeps } from '../outgoing/outgoing.ts';
 import { messageOf } from './delivery.ts';
 import type { Routed } from './route.ts';
 
@@ -20,12 +20,10 @@ export type Admitted = (Routed & { kind: 'entered'; pass: Pass }) | ToHold;
 type ToHold = Routed & { kind: 'to_hold'; reason: HoldReason };
 
 /**
- * Another worker may be posting the other message of a duplicate now. Most endpoints answer within this time, and then the
- * attempt has its row. The wait varies: of two duplicates that two workers check at once, neither would find a row.
+ * Another worker may be posting a duplicate of a marked message now. Most endpoints answer within this time, and then the
+ * attempt has its row. The wait is random, because two workers that check two duplicates at once would both find no row.
  */
 const otherMessageMs = 300;
-/** Longer delays are held in Postgres. */
-const delayInBrokerMaxMs = 3_600_000;
 
 /** Delays a message that is not due, and enters the endpoint with one that is. */
 export async function admit(
@@ -59,7 +57,7 @@ function holdReasonOf(
   return remainingMs <= 0 && gate.isShut(endpoint.id) ? 'breaker' : undefined;
 }
 
-/** Leaves the endpoint once: later calls are ignored. */
+/** A pass whose `leave` takes effect once: later calls are ignored. */
 function leftOnce(pass: Pass): Pass {
   let isLeft = false;
   return {

@@ -14,7 +14,7 @@ export type DeliverDeps = RouteDeps &
   MakeAttemptDeps &
   RecordAttemptDeps &
   FollowUpDeps & {
-    /** The deliveries that this worker has past `checkDuplicates`: two messages of one are never posted at once here. */
+    /** The deliveries that this worker has admitted: it never posts two messages of one delivery at once. */
     inFlight: Set<string>;
   };
 

@@ -30,7 +30,7 @@ export function deliveryOf(message: Message, fields: DeliveryFields, redelivered
   return { envelope, fields, body, receivedAt: timeOfId(envelope.id), mark };
 }
 
-/** The message of a delivery with this mark: the mark of the received message is about that message alone. */
+/** The message of a delivery with this mark. The mark of the received message holds for that message alone. */
 export function messageOf(delivery: Delivery, mark = delivery.mark): DeliveryMessage {
   const { envelope, fields, body } = delivery;
   const { mayBeDuplicate: _received, putBack, ...unmarked } = envelope;

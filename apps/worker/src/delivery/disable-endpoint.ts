@@ -27,7 +27,7 @@ export function createDisableEndpoint(deps: {
     );
     if (!done) return;
     directory.forget(projectId);
-    // Without Redis the change is not announced: the other workers read it when their cached entry expires.
+    // Without Redis the change is not announced: the other workers read it when their cached entries expire.
     await announceProjectChange(cache.redis, projectId).catch((error: unknown) =>
       logger.warn({ err: error, projectId }, 'project.change_not_announced'),
     );

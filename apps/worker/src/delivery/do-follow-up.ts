@@ -4,7 +4,7 @@ import type { EndpointConfig } from '@hqrelay/domain/project-config';
 import type { Verdict } from '@hqrelay/queue/consumer';
 import { ackIfStored } from '../outgoing/ack-if-stored.ts';
 import { hold, type HoldDeps } from '../outgoing/hold.ts';
-import { send, sendDeadLetter, sendLater, workQueueOf } from '../outgoing/outgoing.ts';
+import { delayInBrokerMaxMs, send, sendDeadLetter, sendLater, workQueueOf } from '../outgoing/outgoing.ts';
 import { messageOf, type Delivery } from './delivery.ts';
 import type { DisableEndpoint } from './disable-endpoint.ts';
 
@@ -18,10 +18,7 @@ export type Followable = {
   isResumed: boolean;
 };
 
-/** Longer delays are held in Postgres. */
-const delayInBrokerMaxMs = 3_600_000;
-
-/** Does what follows the recorded attempt, then acknowledges its message. Done twice, it changes nothing. */
+/** Does the follow-up of a recorded attempt, then acknowledges its message. A second time it changes nothing. */
 export async function doFollowUp(deps: FollowUpDeps, followable: Followable): Promise<Verdict> {
   const { delivery, endpoint, followUp } = followable;
   switch (followUp.kind) {

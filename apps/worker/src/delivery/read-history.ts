@@ -11,7 +11,7 @@ import { Batcher } from '@hqrelay/flow/batcher';
 export type ReadHistory = (delivery: DeliveryKey) => Promise<DeliveryHistory | undefined>;
 
 const readTimeoutMs = 1_000;
-/** A duplicate that is posted without its history may reach the endpoint twice, so a short stall of Postgres is waited for. */
+/** A duplicate that is posted without its history may reach the endpoint twice, so it waits for Postgres through a short stall. */
 const patienceMs = 3_000;
 
 /** Reads histories in batches: after an outage thousands of messages need theirs at once. */

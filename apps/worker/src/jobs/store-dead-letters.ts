@@ -5,7 +5,7 @@ import { encodeMessage } from '@hqrelay/queue/messages';
 import type { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { deadLetterQueue, workExchange } from '@hqrelay/queue/topology';
 import type { Logger } from '@hqrelay/runtime/logger';
-import { fateOf, type Fate } from '../outgoing/dead-letter.ts';
+import { dispositionOf, type Disposition } from '../outgoing/dead-letter.ts';
 
 export type StoreDeadLettersDeps = {
   postgres: Postgres;
@@ -15,8 +15,8 @@ export type StoreDeadLettersDeps = {
   now: () => number;
 };
 
-type Stored = Extract<Fate, { kind: 'stored' }>;
-type PutBack = Extract<Fate, { kind: 'put_back' }>;
+type Stored = Extract<Disposition, { kind: 'stored' }>;
+type PutBack = Extract<Disposition, { kind: 'put_back' }>;
 
 const limits = { messagesMax: 200, bytesMax: 4 << 20 };
 /** A message that Postgres refuses is requeued, and each time counts against the queue's delivery limit. */
@@ -38,14 +38,16 @@ export function createStoreDeadLetters(
       return 0;
     let refusedSome = false;
     const taken = await connection.pullBatches(deadLetterQueue, { ...limits, stopping }, async (contents) => {
-      const fates = contents.map(fateOf);
+      const dispositions = contents.map(dispositionOf);
       const refused = await store(
         deps,
-        fates.filter((fate) => fate.kind === 'stored'),
+        dispositions.filter((disposition) => disposition.kind === 'stored'),
       );
       refusedSome ||= refused.size > 0;
       return Promise.all(
-        fates.map(async (fate) => (fate.kind === 'stored' ? !refused.has(fate) : putBack(deps, fate))),
+        dispositions.map(async (disposition) =>
+          disposition.kind === 'stored' ? !refused.has(disposition) : putBack(deps, disposition),
+        ),
       );
     });
     if (refusedSome) restsUntil = now() + restMs;
@@ -54,27 +56,30 @@ export function createStoreDeadLetters(
 }
 
 /** Bisects a batch that Postgres refuses and returns the refused messages. Throws when the rows are not at fault. */
-async function store(deps: StoreDeadLettersDeps, fates: readonly Stored[]): Promise<ReadonlySet<Fate>> {
-  if (fates.length === 0) return new Set();
-  const letters = fates.flatMap((fate) => fate.letters);
+async function store(
+  deps: StoreDeadLettersDeps,
+  dispositions: readonly Stored[],
+): Promise<ReadonlySet<Disposition>> {
+  if (dispositions.length === 0) return new Set();
+  const letters = dispositions.flatMap((disposition) => disposition.letters);
   try {
     await insertDeadLetters(deps.postgres.pool, letters, deps.now());
     return new Set();
   } catch (error) {
     if (!isAboutRows(error)) throw error;
-    if (fates.length === 1) {
+    if (dispositions.length === 1) {
       const { id, kind, reason } = letters[0]!;
       deps.logger.error({ err: error, id, kind, reason }, 'dead_letter.not_stored');
-      return new Set(fates);
+      return new Set(dispositions);
     }
-    const middle = fates.length >> 1;
-    const refused = await store(deps, fates.slice(0, middle));
-    return new Set([...refused, ...(await store(deps, fates.slice(middle)))]);
+    const middle = dispositions.length >> 1;
+    const refused = await store(deps, dispositions.slice(0, middle));
+    return new Set([...refused, ...(await store(deps, dispositions.slice(middle)))]);
   }
 }
 
-async function putBack({ publisher, logger }: StoreDeadLettersDeps, fate: PutBack): Promise<boolean> {
-  const { queue, message } = fate;
+async function putBack({ publisher, logger }: StoreDeadLettersDeps, disposition: PutBack): Promise<boolean> {
+  const { queue, message } = disposition;
   const publication = { exchange: workExchange, routingKey: queue, body: encodeMessage(message) };
   const isConfirmed = (await publisher.publish(publication)).kind === 'confirmed';
   if (isConfirmed) logger.warn({ id: message.envelope.id, queue }, 'message.put_back');

@@ -4,7 +4,7 @@ import { decodeMessage, encodeMessage, type Envelope } from '@hqrelay/queue/mess
 import { encodeParked, type Parked } from '@hqrelay/queue/parked';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { describe, expect, it } from 'vitest';
-import { fateOf } from './dead-letter.ts';
+import { dispositionOf } from './dead-letter.ts';
 
 const [id, projectId, first, second] = [freshId(), freshId(), freshId(), freshId()] as const;
 const body = Buffer.from('{"n":1}');
@@ -29,14 +29,17 @@ const ids = { projectId, webhookLogId: id };
 
 describe('a parked message', () => {
   it('a parked message is a dead letter of its delivery, without the bytes that its webhook has stored', () => {
-    const fate = fateOf(parked('delivery', messageWith({ delivery: delivery('retry', 6) })));
+    const disposition = dispositionOf(parked('delivery', messageWith({ delivery: delivery('retry', 6) })));
     const letter = { id: deliveryId(id, first), kind: 'delivery', reason: 'the reason', ...ids };
-    expect(fate).toEqual({ kind: 'stored', letters: [{ ...letter, endpointId: first, content: null }] });
+    expect(disposition).toEqual({
+      kind: 'stored',
+      letters: [{ ...letter, endpointId: first, content: null }],
+    });
   });
 
   it('a parked message that was not fanned out is a dead letter of each delivery that it owes', () => {
-    const fate = fateOf(parked('message', messageWith()));
-    expect(fate).toMatchObject({
+    const disposition = dispositionOf(parked('message', messageWith()));
+    expect(disposition).toMatchObject({
       letters: [
         { id: deliveryId(id, first), kind: 'delivery', endpointId: first },
         { id: deliveryId(id, second), kind: 'delivery', endpointId: second },
@@ -47,7 +50,9 @@ describe('a parked message', () => {
   it('a parked message that cannot be read keeps its bytes, under an id derived from them', () => {
     const bytes = Buffer.from('poison');
     const letter = { kind: 'message', reason: 'the reason', id: idOfBytes(bytes), content: bytes };
-    expect(fateOf(parked('message', bytes))).toMatchObject({ letters: [{ ...letter, webhookLogId: null }] });
+    expect(dispositionOf(parked('message', bytes))).toMatchObject({
+      letters: [{ ...letter, webhookLogId: null }],
+    });
   });
 
   it.each([
@@ -57,7 +62,9 @@ describe('a parked message', () => {
     const attempt = { deliveryId: freshId(), webhookLogId: id, projectId: given, endpointId: first };
     const spill = encodeSpill([{ kind: 'attempt', attempt: { id: freshId(), ...attempt } as never }]);
     const letter = { kind: 'audit_row', projectId: expected, webhookLogId: id, endpointId: first };
-    expect(fateOf(parked('audit_row', spill))).toMatchObject({ letters: [{ ...letter, content: spill }] });
+    expect(dispositionOf(parked('audit_row', spill))).toMatchObject({
+      letters: [{ ...letter, content: spill }],
+    });
   });
 });
 
@@ -69,22 +76,22 @@ describe('a message that the broker moved at its delivery limit', () => {
     ['a replay', delivery('replay'), 'hqrelay.replays'],
   ])('%s at its delivery limit is put back into its work queue and marked', (_what, given, queue) => {
     const content = messageWith({ mayBeDuplicate: 'done_if_recorded', ...(given && { delivery: given }) });
-    const fate = fateOf(content);
+    const disposition = dispositionOf(content);
     const decoded = decodeMessage(content);
-    if (decoded.kind !== 'message' || fate.kind !== 'put_back') throw new Error('unexpected');
-    expect(fate.queue).toBe(queue);
-    expect(fate.message.envelope).toEqual({
+    if (decoded.kind !== 'message' || disposition.kind !== 'put_back') throw new Error('unexpected');
+    expect(disposition.queue).toBe(queue);
+    expect(disposition.message.envelope).toEqual({
       ...decoded.message.envelope,
       putBack: true,
       mayBeDuplicate: 'resume_if_recorded',
     });
-    expect(fate.message.body.equals(body)).toBe(true);
+    expect(disposition.message.body.equals(body)).toBe(true);
   });
 
   it('a message at its delivery limit that was put back before is a dead letter of each of its deliveries', () => {
-    const fate = fateOf(messageWith({ putBack: true }));
+    const disposition = dispositionOf(messageWith({ putBack: true }));
     const reason = expect.stringContaining('twice');
-    expect(fate).toMatchObject({
+    expect(disposition).toMatchObject({
       letters: [
         { id: deliveryId(id, first), kind: 'delivery', reason },
         { id: deliveryId(id, second), kind: 'delivery', reason },
@@ -95,11 +102,13 @@ describe('a message that the broker moved at its delivery limit', () => {
   it('a message at its delivery limit that cannot be read is a dead letter with the reason', () => {
     const bytes = Buffer.from('deadbeef');
     const letter = { kind: 'message', reason: 'shorter than its envelope', content: bytes };
-    expect(fateOf(bytes)).toMatchObject({ letters: [letter] });
+    expect(dispositionOf(bytes)).toMatchObject({ letters: [letter] });
   });
 
   it('a message at its delivery limit that owes nothing is a dead letter with its bytes', () => {
     const content = messageWith({ endpointIds: [], putBack: true });
-    expect(fateOf(content)).toMatchObject({ letters: [{ kind: 'message', webhookLogId: id, content }] });
+    expect(dispositionOf(content)).toMatchObject({
+      letters: [{ kind: 'message', webhookLogId: id, content }],
+    });
   });
 });

@@ -6,24 +6,24 @@ import { decodeParked } from '@hqrelay/queue/parked';
 import type { WorkQueue } from '@hqrelay/queue/topology';
 import { workQueueOf } from './outgoing.ts';
 
-/** What becomes of a message of `hqrelay.dead-letter`. */
-export type Fate =
+/** What a worker does with a message of `hqrelay.dead-letter`. */
+export type Disposition =
   { kind: 'stored'; letters: NewDeadLetter[] } | { kind: 'put_back'; queue: WorkQueue; message: Message };
 
-const givenBackTwice = 'requeued 20 times by workers, twice: over the delivery limit';
+const overLimitTwice = 'requeued 20 times by workers, twice: over the delivery limit';
 
 /**
  * A parked message is stored. A message that the broker moved here at its delivery limit is put back once if it is readable:
  * crashes and deploys count against every message that a worker held.
  */
-export function fateOf(content: Buffer): Fate {
+export function dispositionOf(content: Buffer): Disposition {
   const parked = decodeParked(content);
   if (!parked) {
     const decoded = decodeMessage(content);
     if (decoded.kind === 'unreadable') return stored([bytesLetter('message', decoded.reason, content)]);
     const { envelope, body } = decoded.message;
-    if (envelope.putBack) return stored(lettersOf(envelope, givenBackTwice, content));
-    // The last worker that had it may have crashed between the attempt's row and its follow-up.
+    if (envelope.putBack) return stored(lettersOf(envelope, overLimitTwice, content));
+    // The last worker that received it may have crashed between the attempt's row and its follow-up.
     const marks = { putBack: true, mayBeDuplicate: 'resume_if_recorded' } as const;
     const message = { envelope: { ...envelope, ...marks }, body };
     return { kind: 'put_back', queue: workQueueOf(envelope.delivery?.lane ?? 'live'), message };
@@ -39,7 +39,7 @@ export function fateOf(content: Buffer): Fate {
   );
 }
 
-function stored(letters: NewDeadLetter[]): Fate {
+function stored(letters: NewDeadLetter[]): Disposition {
   return { kind: 'stored', letters };
 }
 
@@ -70,7 +70,7 @@ function auditRowLetter(reason: string, content: Buffer): NewDeadLetter {
     row.kind === 'webhook'
       ? { projectId: row.log.projectId, webhookLogId: row.log.id, endpointId: null }
       : row.attempt;
-  // Postgres may have refused the row for an id that is no UUID.
+  // Postgres may have refused the row because an id is not a UUID.
   const uuidOrNull = (id: string | null) => (id !== null && isUuid(id) ? id : null);
   return {
     ...letter,

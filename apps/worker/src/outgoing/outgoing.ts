@@ -13,8 +13,8 @@ import { retryUntilStored } from './retry-until-stored.ts';
 export type OutgoingDeps = { publisher: Publisher; postgres: Postgres };
 
 /**
- * An outgoing message is in memory up to three times: as it was received, as it is encoded, and in the socket's buffer. When an
- * endpoint fails, all of its deliveries go out at once.
+ * Bounds the memory of outgoing messages. Each is in memory up to three times: as received, as encoded, and in the socket's
+ * buffer; and when an endpoint fails, all of its deliveries are published at once.
  */
 const outgoingBytes = new ByteSemaphore(16 << 20);
 const outboxTimeoutMs = 2_000;
@@ -31,6 +31,9 @@ export function workQueueOf(lane: DeliveryFields['lane']): WorkQueue {
       return 'hqrelay.replays';
   }
 }
+
+/** Longer delays are held in Postgres. */
+export const delayInBrokerMaxMs = 3_600_000;
 
 /** Publishes to a work queue. True when the broker or the outbox has the message. */
 export function send(deps: OutgoingDeps, queue: WorkQueue, message: Message): Promise<boolean> {
@@ -70,7 +73,7 @@ export function sendDeadLetter(deps: OutgoingDeps, message: Message, reason: str
 /**
  * Confirmed by the broker, or committed to the outbox. A spilled message is marked: the broker may have it too, and the outbox
  * may publish it twice. Its row's id is derived from its delivery, attempt and mark, so a message that spills again is one
- * row, and a message with the duty to resume is never replaced by one without.
+ * row, and a message with the mark to resume is never replaced by one without it.
  */
 function publishOrSpill(
   deps: OutgoingDeps,

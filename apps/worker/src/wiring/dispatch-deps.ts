@@ -16,7 +16,7 @@ import { createReport } from '../report.ts';
 import type { Stores } from './stores.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
-/** What the handling of one message uses. */
+/** The dependencies of handling a message. */
 export function createDispatchDeps(
   config: WorkerConfig,
   { logger, registry, now, random }: WorkerOptions,

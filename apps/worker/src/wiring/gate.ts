@@ -21,7 +21,7 @@ export function createGate(
   });
   new Gauge({
     name: 'hqrelay_breakers_open',
-    help: 'Endpoints that fail and are tried by one delivery at a time',
+    help: 'Endpoints whose breaker is open: one delivery at a time probes them',
     registers: [registry],
     collect() {
       this.set(gate.breakers.openCount);

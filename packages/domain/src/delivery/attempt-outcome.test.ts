@@ -109,7 +109,7 @@ describe('an exchange that broke off', () => {
     ['dns', 'EREFUSED', 'name server refused to resolve the host name'],
     ['socket', 'TIMEOUT', 'timed out after 10000 ms waiting for a free connection'],
     ['headers', 'UND_ERR_HEADERS_OVERFLOW', 'response headers too large'],
-    ['headers', 'ABORTED', 'given up by the relay'],
+    ['headers', 'ABORTED', 'aborted by the relay'],
     ['headers', 'HPE_INVALID_CONSTANT', 'response is not valid HTTP'],
   ] as const)('an exchange that breaks off in phase %s with %s fails with "%s"', (phase, code, error) => {
     expect(broken(phase, code, 'some noise that differs each time')).toEqual({

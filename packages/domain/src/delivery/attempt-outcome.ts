@@ -50,7 +50,7 @@ const closedCodes: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'EPIPE']);
 const certificateRefused = 'the endpoint does not accept our TLS client certificate';
 
 const codeTexts: ReadonlyMap<string, string> = new Map([
-  ['ABORTED', 'given up by the relay'],
+  ['ABORTED', 'aborted by the relay'],
   ['ECONNREFUSED', 'connection refused'],
   ['EHOSTUNREACH', 'host unreachable'],
   ['ENETUNREACH', 'network unreachable'],
