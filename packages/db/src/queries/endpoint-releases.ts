@@ -62,17 +62,17 @@ export async function releaseOfEndpoint(
     const turn = await takeTurn(client, endpointId, now);
     if (!turn) return 0;
     const intervalMs = 1_000 / options.releaseRate;
-    const from = Math.max(progress.next_at.getTime(), now - catchUpMs);
+    const from = Math.max(turn.next_at.getTime(), now - catchUpMs);
     const atRate = Math.max(0, 1 + Math.floor((now - from) / intervalMs));
-    const isBreakerDue = now - progress.breaker_released_at.getTime() >= options.breakerEveryMs;
-    const room = isBreakerDue ? options.breakerRoom : {};
+    const isBreakersTurn = now - turn.breaker_released_at.getTime() >= options.breakerEveryMs;
+    const room = isBreakersTurn ? options.breakerRoom : {};
     const { ofBreaker, taken } = await choose(client, options, { atRate, room });
     if (taken.length === 0) return 0;
     const released = await releaseFirst(client, taken, publish);
-    const nextAt = ofBreaker ? progress.next_at : new Date(from + Math.ceil(released * intervalMs));
+    const nextAt = ofBreaker ? turn.next_at : new Date(from + Math.ceil(released * intervalMs));
     await client.query(
       'update endpoint_releases set next_at = $2, breaker_released_at = $3 where endpoint_id = $1',
-      [endpointId, nextAt, ofBreaker ? new Date(now) : progress.breaker_released_at],
+      [endpointId, nextAt, ofBreaker ? new Date(now) : turn.breaker_released_at],
     );
     return released;
   });
