@@ -81,7 +81,7 @@ export function createReceiver(config: ReceiverConfig, options: ReceiverOptions)
     async disconnect() {
       storeChecks.stop();
       await deps.recorder.close();
-      await lastSeen.write();
+      await writeLastSeen(lastSeen, logger);
       clearInterval(writingLastSeen);
       subscriber.disconnect();
       await Promise.all([stores.broker.stop(), stores.cache.close(), stores.postgres.close()]);

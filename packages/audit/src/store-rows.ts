@@ -1,4 +1,4 @@
-import { isAboutRows, isConnectionError } from '@hqrelay/db/postgres';
+import { isAboutRows } from '@hqrelay/db/postgres';
 import { appendAudit, timeOfRow, type AuditRow } from '@hqrelay/db/queries/append-audit';
 import { ensurePartition } from '@hqrelay/db/queries/partitions';
 import type pg from 'pg';
@@ -46,7 +46,7 @@ export async function storeRows(
   }
 }
 
-/** Another process may have made them first, which is as good. */
+/** Throws when Postgres does not make the partitions for another reason than a row's time. */
 async function ensurePartitions(pool: pg.Pool, rows: readonly AuditRow[]): Promise<void> {
   const months = new Map(
     rows.map((row) => [new Date(timeOfRow(row)).toISOString().slice(0, 7), timeOfRow(row)]),
@@ -55,8 +55,8 @@ async function ensurePartitions(pool: pg.Pool, rows: readonly AuditRow[]): Promi
     try {
       await ensurePartition(pool, at);
     } catch (error) {
-      // No partition is made for such a time: the row is at fault, not the store.
-      if (isConnectionError(error)) throw error;
+      // Postgres makes no partition for a time years away: the row is at fault, and is found unstorable.
+      if (!isAboutRows(error)) throw error;
     }
   }
 }

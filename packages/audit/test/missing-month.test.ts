@@ -27,3 +27,16 @@ it('two processes that find a month without partitions both store their rows', a
   const outcomes = await Promise.all(storing);
   expect(outcomes.flat().map(({ kind }) => kind)).toEqual(['stored', 'stored']);
 });
+
+it('rows of a month without partitions are not parked when Postgres does not let them be made', async () => {
+  const at = new Date();
+  at.setUTCMonth(at.getUTCMonth() + 11, 15);
+  const row = webhook(undefined, newId(at.getTime()));
+  const makePartitions = 'execute on function hqrelay_ensure_partition(timestamptz)';
+  const roles = 'hqrelay_receiver, hqrelay_worker, hqrelay_console';
+  await world.sql.query(`revoke ${makePartitions} from ${roles}`);
+  await expect(storeRows(world.postgres.pool, [row])).rejects.toMatchObject({ code: '42501' });
+
+  await world.sql.query(`grant ${makePartitions} to ${roles}`);
+  expect(await storeRows(world.postgres.pool, [row])).toMatchObject([{ kind: 'stored' }]);
+});

@@ -34,7 +34,7 @@ function facts({ webhook }: WebhookDetails, now: number): string {
     'correlation id': webhook.correlationId,
     reason: webhook.reason ?? undefined,
     'duplicate of': webhook.duplicateOf ?? undefined,
-    body: `${webhook.payloadBytes} bytes, sha256 ${webhook.payloadSha256}`,
+    body: `${webhook.payloadBytes} bytes${webhook.payloadSha256 === null ? '' : `, sha256 ${webhook.payloadSha256}`}`,
   });
   return `WEBHOOK ${webhook.id}  ${webhook.status}\n${fields}`;
 }

@@ -19,7 +19,8 @@ export type Webhook = {
   reason: string | null;
   endpointIds: string[];
   duplicateOf: string | null;
-  payloadSha256: string;
+  /** Hex; null when the body was never read to its end. */
+  payloadSha256: string | null;
   payloadBytes: number;
   remoteAddr: string | null;
   correlationId: string;
