@@ -168,7 +168,7 @@ export function isAboutRows(error: unknown): boolean {
 }
 
 /** True when the error is about reaching Postgres, or Postgres being unable, rather than about one statement. */
-export function isConnectionError(error: unknown): boolean {
+function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof RangeError || error instanceof TypeError) return false;
   if (!(error instanceof pg.DatabaseError)) return true;
   // 08 connection, 53 resources (disk full, too many connections), 57 operator intervention, 58 system error, 25006 read-only
