@@ -10,6 +10,8 @@ afterEach(async () => {
   await world.sql.query('delete from held_deliveries');
 });
 
+type Held = { id: string; endpointId: string };
+
 describe('a delivery', () => {
   it('a delivery whose next attempt is more than an hour away is held in Postgres until it is due', async () => {
     const { projectId, endpoints } = await world.seed({ retry: '2h' });
@@ -57,6 +59,33 @@ describe('a delivery', () => {
     expect(await world.releaseHeld()).toBe(1);
     expect(await world.waitForAttempts(id, 1)).toMatchObject([{ attempt_num: 1, status: 'delivered' }]);
     expect(await world.held()).toEqual([]);
+  });
+
+  it('deliveries of an endpoint that cannot be released do not keep those of other endpoints', async () => {
+    const held = [];
+    for (let count = 0; count < 3; count += 1) {
+      const { projectId, endpoints } = await world.seed({});
+      const endpointId = endpoints[0]!.id;
+      await world.changeEndpoint(projectId, endpointId, 'paused = true');
+      const id = freshId();
+      await world.send(world.message(projectId, { id, endpointIds: [endpointId] }));
+      await world.waitForHeld(id);
+      await world.changeEndpoint(projectId, endpointId, 'paused = false');
+      held.push({ id, endpointId });
+    }
+    const [first, second, third] = held as [Held, Held, Held];
+    await world.sql.query(`
+      create function refuse_release() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+      create trigger refuse_release before update or delete on held_deliveries for each row
+        when (old.endpoint_id = '${second.endpointId}') execute function refuse_release()`);
+    try {
+      await expect(world.releaseHeld()).rejects.toThrow('held deliveries were not released');
+    } finally {
+      await world.sql.query('drop function refuse_release cascade');
+    }
+    await world.waitForAttempts(first.id, 1);
+    await world.waitForAttempts(third.id, 1);
+    expect((await world.held()).map((each) => each.webhook_log_id)).toEqual([second.id]);
   });
 
   it('a delivery with two released messages is attempted once', async () => {

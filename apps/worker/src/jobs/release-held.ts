@@ -1,5 +1,9 @@
 import type { Postgres } from '@hqrelay/db/postgres';
-import { listHoldingEndpoints, releaseOfEndpoint } from '@hqrelay/db/queries/endpoint-releases';
+import {
+  listHoldingEndpoints,
+  releaseOfEndpoint,
+  type HoldingEndpoint,
+} from '@hqrelay/db/queries/endpoint-releases';
 import { releaseDue, type PublishHeld } from '@hqrelay/db/queries/held-deliveries';
 import type { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { largeQueueOf, sizedRoutingKey, workExchange, type WorkQueue } from '@hqrelay/queue/topology';
@@ -23,43 +27,51 @@ const probeEveryMs = 5_000;
 
 /**
  * Publishes held deliveries that are due, or whose endpoint is enabled, not paused and has room for them. Returns how many.
+ * Throws, after the other endpoints have had their turn, when the deliveries of an endpoint cannot be released.
  */
 export async function releaseHeld(deps: ReleaseHeldDeps): Promise<number> {
   const isOpen = () => deps.postgres.health.isUp && deps.publisher.mayPublishTo('hqrelay.retries');
-  const publish = publishTo(deps.publisher);
-  const publishTaking =
-    (endpointId: string): PublishHeld =>
-    (held) => {
-      deps.gate.expect(endpointId, sizedRoutingKey(laneOf(held.queue), held.message.length));
-      return publish(held);
-    };
   let total = 0;
   for (let batches = 0; batches < batchesMax && isOpen(); batches += 1) {
-    const released = await releaseDue(deps.postgres.pool, { now: deps.now(), limit: batch }, publish);
+    const due = { now: deps.now(), limit: batch };
+    const released = await releaseDue(deps.postgres.pool, due, publishTo(deps.publisher));
     total += released;
     if (released === 0) break;
   }
   if (!isOpen()) return total;
+  const errors: unknown[] = [];
   for (const endpoint of await listHoldingEndpoints(deps.postgres.pool)) {
-    const room = deps.gate.room(endpoint.endpointId);
-    if (room.kind === 'none' || !isOpen()) continue;
-    total += await releaseOfEndpoint(
-      deps.postgres.pool,
-      {
-        ...endpoint,
-        now: deps.now(),
-        isProbe: room.kind === 'probe',
-        laneOf: (queue, bytes) => sizedRoutingKey(laneOf(queue), bytes),
-        breakerRoom: Object.fromEntries(
-          lanesOfReleased.map((lane) => [lane, room.kind === 'probe' ? 1 : room.deliveriesInto(lane)]),
-        ),
-        breakerEveryMs: room.kind === 'probe' ? probeEveryMs : roomEveryMs,
-        limit: perEndpointMax,
-      },
-      publishTaking(endpoint.endpointId),
-    );
+    if (!isOpen()) break;
+    try {
+      total += await releaseIntoRoom(deps, endpoint);
+    } catch (error) {
+      errors.push(error);
+    }
   }
+  if (errors.length > 0) throw new AggregateError(errors, 'held deliveries were not released');
   return total;
+}
+
+/** Releases as many deliveries as the endpoint has room for, or one that probes it. */
+async function releaseIntoRoom(deps: ReleaseHeldDeps, endpoint: HoldingEndpoint): Promise<number> {
+  const { endpointId } = endpoint;
+  const room = deps.gate.room(endpointId);
+  if (room.kind === 'none') return 0;
+  const publish = publishTo(deps.publisher);
+  const deliveriesInto = room.kind === 'probe' ? () => 1 : room.deliveriesInto;
+  const release = {
+    ...endpoint,
+    now: deps.now(),
+    isProbe: room.kind === 'probe',
+    laneOf: (queue: string, bytes: number) => sizedRoutingKey(laneOf(queue), bytes),
+    breakerRoom: Object.fromEntries(lanesOfReleased.map((lane) => [lane, deliveriesInto(lane)])),
+    breakerEveryMs: room.kind === 'probe' ? probeEveryMs : roomEveryMs,
+    limit: perEndpointMax,
+  };
+  return releaseOfEndpoint(deps.postgres.pool, release, (held) => {
+    deps.gate.expect(endpointId, sizedRoutingKey(laneOf(held.queue), held.message.length));
+    return publish(held);
+  });
 }
 
 /** First attempts that were held join the retries, so that new webhooks go first. */

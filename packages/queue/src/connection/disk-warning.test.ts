@@ -14,11 +14,11 @@ const shortOfDisk = [
 ];
 
 /** The management port without TLS, on a loopback address that nothing else uses. */
-async function listen(host: string): Promise<string[]> {
+async function listen(host: string, body = JSON.stringify(shortOfDisk)): Promise<string[]> {
   const seen: string[] = [];
   server = createServer((request, response) => {
     seen.push(request.headers.authorization ?? '');
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(shortOfDisk));
+    response.setHeader('content-type', 'application/json').end(body);
   });
   await new Promise<void>((resolve) => server?.listen(15_672, host, resolve));
   return seen;
@@ -34,4 +34,9 @@ it('the login of an amqps URL is never sent without TLS', async () => {
   const seen = await listen('127.0.0.72');
   expect(await diskWarning('amqps://user:password@127.0.0.72')).toBeUndefined();
   expect(seen).toEqual([]);
+});
+
+it('there is no warning when another server answers on the management port', async () => {
+  await listen('127.0.0.73', '<html>');
+  expect(await diskWarning('amqp://user:password@127.0.0.73')).toBeUndefined();
 });

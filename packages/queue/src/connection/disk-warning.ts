@@ -14,7 +14,7 @@ const bytesMin = 1 << 30;
 
 /**
  * A sentence for the operator when a node of the broker is short of disk: below its limit the broker blocks publishing. Asks the
- * management plugin on its default port with the login of the URL; undefined when the plugin does not answer.
+ * management plugin on its default port with the login of the URL; undefined when it does not answer as the plugin does.
  */
 export async function diskWarning(amqpUrl: string): Promise<string | undefined> {
   const { username, password } = new URL(amqpUrl);
@@ -25,7 +25,7 @@ export async function diskWarning(amqpUrl: string): Promise<string | undefined> 
     redirect: 'error',
     signal: AbortSignal.timeout(2_000),
   }).catch(() => undefined);
-  const parsed = answer?.ok ? nodes.safeParse(await answer.json()) : undefined;
+  const parsed = answer?.ok ? nodes.safeParse(await answer.json().catch(() => undefined)) : undefined;
   const short = parsed?.data?.find(
     (node) =>
       node.disk_free_alarm || node.disk_free < Math.max(bytesMin, node.disk_free_limit * timesTheLimit),
