@@ -12,8 +12,8 @@ const postgresTimeoutMs = 600;
 type Waiting = { projectId: string; now: number };
 
 /**
- * Looks up projects that this process does not know. Anybody may ask for random ids, so these look-ups share commands and
- * statements, use two connections at most, and say nothing about the health of Postgres.
+ * Looks up projects that this process does not have in memory. A sender needs no secret to cause such a look-up, so look-ups
+ * share commands and statements, use two connections at most, and never raise doubt about the health of Postgres.
  */
 export class SharedLookUps {
   readonly #configs: ConfigCache;

@@ -34,3 +34,8 @@ export type AttackOrder = { start: string; ports: readonly number[] } | 'stop';
 
 /** Of a project that does not exist. */
 export const webhookPath = (projectId = crypto.randomUUID()): string => `/v1/webhooks/${projectId}`;
+
+/** A whole request with a wrong signature, to a project that does not exist. `headers`: lines that end with CRLF. */
+export const forgedRequest = (headers = ''): string =>
+  `POST ${webhookPath()} HTTP/1.1\r\nHost: relay\r\nContent-Length: 2\r\n` +
+  `X-Hub-Signature-256: sha256=${'0'.repeat(64)}\r\n${headers}\r\n{}`;

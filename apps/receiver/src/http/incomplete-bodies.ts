@@ -13,6 +13,8 @@ export type IncompleteBody = {
   readonly startedAt: number;
   /** What counts for the address: the bytes beyond those of a small body. */
   largeBytes: number;
+  /** Set once the body is large. */
+  share?: Share;
   readonly evict: () => void;
 };
 
@@ -20,7 +22,8 @@ export type IncompleteBody = {
 const smallBodyBytes = 16_384;
 const sweepEveryMs = 250;
 
-type Share = { bytes: number; bodies: Set<IncompleteBody> };
+/** The large bodies of one address, the oldest first. */
+type Share = { readonly group: string; bytes: number; readonly bodies: Set<IncompleteBody> };
 
 /** The bodies that are still arriving. All of them have a deadline, and large ones share a budget with those of their address. */
 export class IncompleteBodies {
@@ -37,7 +40,7 @@ export class IncompleteBodies {
 
   /** `evict` must lead to `remove`. */
   add(address: string, evict: () => void): IncompleteBody {
-    const body = { address, startedAt: performance.now(), largeBytes: 0, evict };
+    const body: IncompleteBody = { address, startedAt: performance.now(), largeBytes: 0, evict };
     this.#bodies.add(body);
     this.#sweepLater();
     return body;
@@ -45,19 +48,19 @@ export class IncompleteBodies {
 
   remove(body: IncompleteBody): void {
     this.#bodies.delete(body);
-    if (!this.#large.delete(body)) return;
-    const address = addressGroup(body.address);
-    const share = this.#shares.get(address) as Share;
+    this.#large.delete(body);
+    const { share } = body;
+    if (!share) return;
     share.bytes -= body.largeBytes;
     share.bodies.delete(body);
-    if (share.bodies.size === 0) this.#shares.delete(address);
+    if (share.bodies.size === 0) this.#shares.delete(share.group);
   }
 
   /** Evicts slow bodies of the address until this one fits; false when it does not. */
   holds(body: IncompleteBody, heldBytes: number): boolean {
     if (heldBytes <= smallBodyBytes) return true;
     const largeBytes = heldBytes - smallBodyBytes;
-    const share = this.#shareOf(body);
+    const share = (body.share ??= this.#joinShare(body));
     share.bytes += largeBytes - body.largeBytes;
     body.largeBytes = largeBytes;
     while (share.bytes > this.#limits.incompleteBytesPerAddressMax) {
@@ -71,10 +74,10 @@ export class IncompleteBodies {
     return this.#evictFirst(this.#large);
   }
 
-  #shareOf(body: IncompleteBody): Share {
-    const address = addressGroup(body.address);
-    const share = this.#shares.get(address) ?? { bytes: 0, bodies: new Set() };
-    this.#shares.set(address, share);
+  #joinShare(body: IncompleteBody): Share {
+    const group = addressGroup(body.address);
+    const share = this.#shares.get(group) ?? { group, bytes: 0, bodies: new Set() };
+    this.#shares.set(group, share);
     share.bodies.add(body);
     this.#large.add(body);
     return share;
