@@ -95,6 +95,21 @@ describe('the guarded lookup', () => {
     expect(await look(lookup, 'example.com')).toEqual(addresses('93.184.215.14'));
   });
 
+  it('the failure of a shared look-up reaches the sockets that wait for it 5 ms apart', async () => {
+    vi.useFakeTimers();
+    const lookup = createGuardedLookup(strict, async () => {
+      throw Object.assign(new Error('no answer'), { code: 'ETIMEOUT' });
+    });
+    let failed = 0;
+    for (let socket = 0; socket < 100; socket += 1) look(lookup, 'silent.example').catch(() => (failed += 1));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(failed).toBe(1);
+    await vi.advanceTimersByTimeAsync(245);
+    expect(failed).toBe(50);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(failed).toBe(100);
+  });
+
   it('a look-up is cancelled after 5 s', async () => {
     vi.useFakeTimers();
     const lookup = createGuardedLookup(strict, untilAborted);

@@ -2,6 +2,7 @@ import { type LookupAddress, NOTFOUND } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { checkAddress, type NetworkPolicy } from '@hqrelay/domain/network/network-policy';
 import type { ResolveHost } from './resolve-host.ts';
+import { createSpacedCalls } from './spaced-calls.ts';
 
 /** A name resolves to an address that the policy forbids. */
 export class ForbiddenAddressError extends Error {
@@ -25,6 +26,8 @@ const answerTtlMs = 5_000;
 /** Short, because a name that was just created should work at the next retry. */
 const failureTtlMs = 2_000;
 const lookupDeadlineMs = 5_000;
+/** As many failures a second as the retries that are admitted beside new webhooks at least (docs/decisions/0007). */
+const failuresEveryMs = 5;
 
 /**
  * A `lookup` for sockets that resolves a name, checks every address of the answer and fails if a single one
@@ -32,8 +35,9 @@ const lookupDeadlineMs = 5_000;
  * socket connects to the addresses checked here, so a later change of the name cannot get in between.
  * Sockets do not call it for IP literals: the caller checks those.
  *
- * Sockets to one name share a look-up, its answer and its failure. Past 1,000 names the oldest is forgotten, and its
- * look-up is cancelled if it is still in flight.
+ * Sockets to one name share a look-up, its answer and its failure. Failures reach the sockets 5 ms apart: hundreds of deliveries
+ * may wait for a silent name server, and recording all of them at once would delay those of other endpoints. Past 1,000 names
+ * the oldest is forgotten, and its look-up is cancelled if it is still in flight.
  */
 export function createGuardedLookup(
   policy: NetworkPolicy,
@@ -41,6 +45,7 @@ export function createGuardedLookup(
   now: () => number = () => performance.now(),
 ): LookupFunction {
   const answers = new Map<string, Answer>();
+  const failLater = createSpacedCalls(failuresEveryMs);
 
   function answerFor(hostname: string): Answer {
     const latest = answers.get(hostname);
@@ -61,7 +66,7 @@ export function createGuardedLookup(
         else if (all) callback(null, usable);
         else callback(null, first.address, first.family);
       },
-      (error: unknown) => callback(error as NodeJS.ErrnoException, ''),
+      (error: unknown) => failLater(() => callback(error as NodeJS.ErrnoException, '')),
     );
   };
 }
