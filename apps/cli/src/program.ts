@@ -29,6 +29,7 @@ import { addSecretRevoke } from './commands/secret-revoke.ts';
 import { addSecretRotate } from './commands/secret-rotate.ts';
 import { addSecretsReseal } from './commands/secrets-reseal.ts';
 import { addSend } from './commands/send.ts';
+import { addStatus } from './commands/status.ts';
 import { addWebhookList } from './commands/webhook-list.ts';
 import { addWebhookShow } from './commands/webhook-show.ts';
 
@@ -57,7 +58,7 @@ function createProgram(cli: Cli): Command {
     const parent = program.command(noun).description(description);
     for (const add of commands) add(parent, cli);
   }
-  for (const add of [addSecretsReseal, addSend, addReplay, addMigrate]) add(program, cli);
+  for (const add of [addStatus, addSecretsReseal, addSend, addReplay, addMigrate]) add(program, cli);
   return program;
 }
 

@@ -3,6 +3,9 @@ import { runScript, script } from './script.ts';
 
 const key = 'hqrelay:workers';
 
+/** A worker without a heartbeat within this time counts as ended. */
+export const aliveWithinMs = 7_000;
+
 // On Redis's clock: those of the workers may differ.
 const beat = script(`
 local time = redis.call('TIME')
@@ -22,4 +25,22 @@ export async function countLiveWorkers(
 /** Removes a worker that stops, so that the others take its share at once. */
 export async function leaveLiveWorkers(redis: Redis, workerId: string): Promise<void> {
   await redis.zrem(key, workerId);
+}
+
+/** How many workers sent a heartbeat within `aliveWithinMs`. Throws when Redis does not answer. */
+export async function readLiveWorkers(redis: Redis): Promise<number> {
+  return redis.zcount(key, (await timeOf(redis)) - aliveWithinMs, '+inf');
+}
+
+/** By how much this machine's clock is ahead of Redis', in ms. Throws when Redis does not answer. */
+export async function clockOffsetOf(redis: Redis, now: () => number): Promise<number> {
+  const askedAt = now();
+  const redisTime = await timeOf(redis);
+  return Math.round((askedAt + now()) / 2 - redisTime);
+}
+
+/** ms since epoch on the clock of Redis. */
+async function timeOf(redis: Redis): Promise<number> {
+  const [seconds = 0, microseconds = 0] = (await redis.time()).map(Number);
+  return seconds * 1_000 + Math.floor(microseconds / 1_000);
 }

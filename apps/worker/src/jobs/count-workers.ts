@@ -1,10 +1,8 @@
 import type { Cache } from '@hqrelay/cache/client';
-import { countLiveWorkers } from '@hqrelay/cache/live-workers';
+import { aliveWithinMs, countLiveWorkers } from '@hqrelay/cache/live-workers';
 
 /** The workers that share each endpoint's cap. */
 export type Fleet = { readonly workerId: string; size: number };
-
-const aliveWithinMs = 7_000;
 
 /** Counts the live workers. While Redis is unavailable the last count stays. */
 export async function countWorkers({ cache, fleet }: { cache: Cache; fleet: Fleet }): Promise<void> {

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { inTransaction } from '../in-transaction.ts';
 
-export type HoldReason = 'delay' | 'paused' | 'disabled' | 'order' | 'breaker';
+export const holdReasons = ['delay', 'paused', 'disabled', 'order', 'breaker'] as const;
+export type HoldReason = (typeof holdReasons)[number];
 
 export type HeldDelivery = {
   deliveryId: string;
