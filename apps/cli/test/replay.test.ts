@@ -98,7 +98,7 @@ describe('replay', () => {
   it.each([
     ['queued', {}, 'its payload was dropped (PAYLOAD_RETENTION_DAYS)'],
     ['duplicate', { duplicateOf: '01890a5d-ac96-774b-bcce-b302099a8057' }, 'replay that one'],
-    ['rejected', { reason: 'signature wrong' }, 'was rejected (signature wrong)'],
+    ['rejected', { reason: 'signature.mismatch' }, 'was rejected (signature.mismatch)'],
     ['rate_limited', {}, 'was rate_limited, and the payload of such a request is not kept'],
     ['failed_to_queue', {}, 'the provider sends it again'],
   ] as const)('replay without a stored payload fails and says why: %s', async (status, more, message) => {

@@ -22,7 +22,7 @@ async function receive({ ageMs = 0, status = 'queued', body = Buffer.from('{"a":
     webhookId: 'evt_1',
     eventType: 'payment.captured',
     status,
-    reason: status === 'rejected' ? 'signature.wrong' : null,
+    reason: status === 'rejected' ? 'signature.mismatch' : null,
     endpointIds: status === 'queued' ? [endpointId] : [],
     duplicateOf: null,
     payloadSha256: 'ab'.repeat(32),
@@ -89,6 +89,16 @@ describe('webhook list', () => {
     expect((await list('--limit', '1'))[0]).toMatchObject({ id, deliveries: { delivered: 1 } });
   });
 
+  it('webhook list and webhook show tell in words why a request was rejected', async () => {
+    const id = await receive({ status: 'rejected' });
+    const meaning = 'No active secret of the project makes this signature.';
+    const listed = await world.run('webhook', 'list', '--project', projectId, '--status', 'rejected');
+    expect(listed.stdout.split(`signature.mismatch: ${meaning}`)).toHaveLength(2);
+    const shown = await world.run('webhook', 'show', id);
+    expect(shown.stdout).toMatch(/^ +reason +signature\.mismatch$/m);
+    expect(shown.stdout).toContain(meaning);
+  });
+
   it('webhook list fails for a project that does not exist', async () => {
     const outcome = await world.run('webhook', 'list', '--project', '01890a5d-ac96-774b-bcce-b302099a8057');
     expect(outcome).toMatchObject({ exitCode: 1, stdout: '' });
@@ -146,7 +156,7 @@ describe('webhook show', () => {
   it('webhook show prints a webhook that has no payload and owes no delivery', async () => {
     const id = await receive({ status: 'rejected' });
     const { stdout } = await world.run('webhook', 'show', id);
-    expect(stdout).toContain('signature.wrong');
+    expect(stdout).toContain('signature.mismatch');
     expect(stdout).toContain('not stored');
     expect(stdout).toContain('a rejected webhook is not delivered');
   });

@@ -1,6 +1,7 @@
 import { AuditRecorder } from '@hqrelay/audit/audit-recorder';
 import type { Postgres } from '@hqrelay/db/postgres';
 import { findOwedEndpoints } from '@hqrelay/db/queries/prior-webhooks';
+import { findRetiredSecrets, type RetiredSecretRow } from '@hqrelay/db/queries/retired-secrets';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import type { ProjectDirectory } from '@hqrelay/projects/project-directory';
@@ -10,6 +11,7 @@ import { batchedQuery } from './batched-query.ts';
 import type { ReceiverConfig } from './config.ts';
 import type { IngestDeps } from './ingest/ingest.ts';
 import type { LastSeenTimes } from './ingest/last-seen.ts';
+import { MismatchDiagnoses } from './ingest/mismatch-diagnoses.ts';
 import { createRejectionBudget } from './ingest/rejection-budget.ts';
 import type { ReceiverReport } from './report.ts';
 import { createPostgresStore } from './reservation/postgres-store.ts';
@@ -24,6 +26,13 @@ const rejectionRates = {
   total: { perSecond: 20, burst: 200 },
   quiet: { perSecond: 20, burst: 200 },
 };
+/** A diagnosis costs far more than a row. */
+const diagnosisRates = {
+  perProject: { perSecond: 1, burst: 10 },
+  total: { perSecond: 5, burst: 50 },
+  quiet: { perSecond: 5, burst: 50 },
+};
+const readRetiredTimeoutMs = 600;
 
 type Parts = Stores & {
   trust: RedisTrust;
@@ -34,7 +43,10 @@ type Parts = Stores & {
 };
 
 /** Wires what the steps of a request use. */
-export function createIngestDeps(config: ReceiverConfig, parts: Parts): IngestDeps {
+export function createIngestDeps(
+  config: ReceiverConfig,
+  parts: Parts,
+): IngestDeps & { diagnoses: MismatchDiagnoses } {
   const { postgres, cache, trust, directory, lastSeen, report, logger } = parts;
   const publisher = new Publisher({
     name: 'ingest',
@@ -44,6 +56,10 @@ export function createIngestDeps(config: ReceiverConfig, parts: Parts): IngestDe
   });
   const recorder = createRecorder(parts, publisher);
   const postgresStore = createPostgresStore(postgres);
+  const secrets = new OpenedSecrets(parseSecretKeys(config.secretsKey), (error) =>
+    logger.error({ err: error }, 'secret.unreadable'),
+  );
+  const recordLater: IngestDeps['recordLater'] = (row) => recorder.recordLater(row);
   return {
     cache,
     postgres,
@@ -53,12 +69,16 @@ export function createIngestDeps(config: ReceiverConfig, parts: Parts): IngestDe
     findOwed: createFindOwed(postgres, logger),
     publisher,
     recorder,
-    secrets: new OpenedSecrets(parseSecretKeys(config.secretsKey), (error) =>
-      logger.error({ err: error }, 'secret.unreadable'),
-    ),
+    secrets,
     findProject: (projectId, now) => directory.find(projectId, now),
-    recordLater: (row) => recorder.recordLater(row),
+    recordLater,
     mayRecordRejection: createRejectionBudget(rejectionRates),
+    diagnoses: new MismatchDiagnoses({
+      secrets,
+      findRetired: (projectIds) => readRetired(postgres, logger, projectIds),
+      recordLater,
+      mayDiagnose: createRejectionBudget(diagnosisRates),
+    }),
     isKnownProject: (projectId) => directory.isKnown(projectId),
     onVerified: lastSeen.add,
     onPublished: report.published,
@@ -73,6 +93,25 @@ function createFindOwed(postgres: Postgres, logger: Logger): IngestDeps['findOwe
       logger.warn({ err: error }, 'owed_endpoints.not_read');
       return undefined;
     });
+}
+
+/** A sender needs no secret to cause this query, so it never raises doubt about the health of Postgres. */
+async function readRetired(
+  postgres: Postgres,
+  logger: Logger,
+  projectIds: readonly string[],
+): Promise<RetiredSecretRow[]> {
+  try {
+    const answer = await postgres.tryWithin(
+      readRetiredTimeoutMs,
+      (pool) => findRetiredSecrets(pool, projectIds),
+      { raisesDoubt: false },
+    );
+    return answer?.value ?? [];
+  } catch (error) {
+    logger.warn({ err: error }, 'retired_secrets.not_read');
+    return [];
+  }
 }
 
 function createRecorder({ postgres, logger }: Parts, publisher: Publisher): AuditRecorder {

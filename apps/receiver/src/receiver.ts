@@ -80,6 +80,7 @@ export function createReceiver(config: ReceiverConfig, options: ReceiverOptions)
     ...createServers(config, deps, { report, health, logger }),
     async disconnect() {
       storeChecks.stop();
+      await deps.diagnoses.flush();
       await deps.recorder.close();
       await writeLastSeen(lastSeen, logger);
       clearInterval(writingLastSeen);

@@ -14,7 +14,7 @@ describe('a body over the limit', () => {
     const answer = await sendRaw(world.webhooksUrl(project.id), { body: Buffer.alloc(bodyBytesMax + 1) });
     expectTooLarge(answer);
     const [row] = await world.waitForLogs(project.id, 'rejected');
-    expect(row).toMatchObject({ payload_bytes: bodyBytesMax + 1, reason: 'the body is too large' });
+    expect(row).toMatchObject({ payload_bytes: bodyBytesMax + 1, reason: 'body.too_large' });
     expect(await world.payloadOf(row!.id)).toBeUndefined();
   });
 

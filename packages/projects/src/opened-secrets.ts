@@ -31,6 +31,16 @@ export class OpenedSecrets {
     return activeAt(now, opened);
   }
 
+  /** Opens secrets that no longer verify anything, without keeping them. */
+  openRetired<Retired extends { id: string; keyId: string; sealed: string }>(
+    retired: readonly Retired[],
+  ): (Retired & { key: string })[] {
+    return retired.flatMap((secret) => {
+      const key = this.#open(secret, `project_secrets:${secret.id}`);
+      return key === undefined ? [] : [{ ...secret, key }];
+    });
+  }
+
   /** Secrets that sign an endpoint's deliveries at `now`, newest first. */
   ofEndpoint(endpoint: EndpointConfig, now: number): OpenedSigningSecret[] {
     let opened = this.#ofEndpoints.get(endpoint);

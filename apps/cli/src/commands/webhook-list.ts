@@ -5,6 +5,7 @@ import { loadConfig } from '@hqrelay/runtime/env/env';
 import { type Cli, CommandFailure } from '../cli.ts';
 import { withDatabase } from '../database.ts';
 import { durationBetween, integerBetween, uuid } from '../options/options.ts';
+import { explanationsOf } from '../output/explain-reasons.ts';
 import { formatDuration, formatTable, printResult } from '../output/print.ts';
 
 type Options = {
@@ -55,9 +56,10 @@ async function listWebhooks(cli: Cli, options: Options): Promise<void> {
       ]),
       `No webhooks in the last ${formatDuration(sinceMs)}: look further back with --since.`,
     );
-    return found.length > limit
-      ? `${table}\n\nThe newest ${limit} of more: raise --limit or shorten --since.`
-      : table;
+    const more =
+      found.length > limit ? `The newest ${limit} of more: raise --limit or shorten --since.` : null;
+    const parts = [table, explanationsOf(webhooks.map(({ reason }) => reason)), more];
+    return parts.filter((part) => part !== null).join('\n\n');
   });
 }
 

@@ -12,7 +12,7 @@ const tooLarge: Parameters<typeof formatWebhook>[0] = {
     webhookId: 'evt_1',
     eventType: null,
     status: 'rejected',
-    reason: 'the body is too large',
+    reason: 'body.too_large',
     endpointIds: [],
     duplicateOf: null,
     payloadSha256: null,

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { explainReason } from '@hqrelay/domain/inbound/rejection-reason';
 import { redactQuery } from '@hqrelay/domain/secrets/redaction';
 import type { WebhookDetails } from '@hqrelay/db/queries/webhooks';
 import { type Cell, formatDuration, formatFields, formatTable, formatTime, onOneLine } from './print.ts';
@@ -33,6 +34,7 @@ function facts({ webhook }: WebhookDetails, now: number): string {
     received: `${formatTime(webhook.receivedAt)} (${age} ago) from ${webhook.remoteAddr ?? 'unknown'}`,
     'correlation id': webhook.correlationId,
     reason: webhook.reason ?? undefined,
+    meaning: explainReason(webhook.reason ?? '')?.explanation,
     'duplicate of': webhook.duplicateOf ?? undefined,
     body: `${webhook.payloadBytes} bytes${webhook.payloadSha256 === null ? '' : `, sha256 ${webhook.payloadSha256}`}`,
   });

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Cache } from '@hqrelay/cache/client';
 import { isFirstConflict } from '@hqrelay/cache/conflict-payload';
-import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { bodyKeyOf } from '@hqrelay/domain/inbound/content-keys';
 import { findCredentials } from '@hqrelay/domain/inbound/forwarded-credentials';
 import { keepHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
+import { formatReason } from '@hqrelay/domain/inbound/rejection-reason';
 import { maskSecrets } from '@hqrelay/domain/secrets/mask-secrets';
 import { eventTypeOf, identifyWebhook } from '@hqrelay/domain/inbound/webhook-identity';
 import type { ProjectLookup } from '@hqrelay/projects/project-directory';
@@ -12,17 +12,15 @@ import { reserve, type Admitted, type ReserveDeps, type ReserveResult } from '..
 import { idFor, type InboundRequest, type IngestResult, type VerifiedWebhook } from './inbound-request.ts';
 import { logRowOf, payloadRowOf } from './log-row.ts';
 import { makeDurable, type DurableOutcome, type MakeDurableDeps } from './make-durable.ts';
-import type { RejectionBudget } from './rejection-budget.ts';
+import { refuse, type RefuseDeps } from './refuse.ts';
 import { verify, type Verification, type VerifyDeps } from './verify.ts';
 
 export type IngestDeps = VerifyDeps &
   ReserveDeps &
-  MakeDurableDeps & {
+  MakeDurableDeps &
+  RefuseDeps & {
     cache: Cache;
     findProject: (projectId: string, now: number) => ProjectLookup | Promise<ProjectLookup>;
-    /** Writes a row in the background: no answer waits for it. */
-    recordLater: (row: AuditRow) => void;
-    mayRecordRejection: RejectionBudget;
     /** Whether this process has the project in memory. */
     isKnownProject: (projectId: string) => boolean;
   };
@@ -34,7 +32,7 @@ export async function ingest(deps: IngestDeps, request: InboundRequest): Promise
 
   const project = found.kind === 'found' && found.project.enabled ? found.project : null;
   const verification = verify(deps, project, request);
-  if (verification.kind === 'refused') return refuse(deps, request, verification, found.kind);
+  if (verification.kind === 'refused') return refuse(deps, request, found, verification);
 
   const webhook = identify(deps, request, verification);
   const reserved = await reserve(deps, keyRequestOf(webhook));
@@ -52,25 +50,6 @@ const projectUnavailable: IngestResult = {
   code: 'project.unavailable',
   message: 'The project cannot be looked up right now',
 };
-
-function refuse(
-  deps: IngestDeps,
-  request: InboundRequest,
-  { reason, answer }: Extract<Verification, { kind: 'refused' }>,
-  lookup: 'found' | 'unknown',
-): IngestResult {
-  const isRecorded = deps.mayRecordRejection(
-    lookup === 'found' ? request.projectId : null,
-    request.receivedAt,
-  );
-  if (isRecorded) {
-    const payloadSha256 = hash('sha256', request.body);
-    const webhookId = identifyWebhook({ headers: request.headers, bodySha256Hex: payloadSha256 }).webhookId;
-    const log = logRowOf({ request, webhookId, eventType: null, payloadSha256 }, 'rejected');
-    deps.recordLater({ kind: 'webhook', log: { ...log, reason }, payload: null });
-  }
-  return { ...answer, isRecorded };
-}
 
 function identify(
   deps: IngestDeps,
@@ -123,7 +102,7 @@ async function answerConflict(
     const body = { projectId: project.id, webhookId, payloadSha256, idempotencyTtlSeconds };
     // The body is signed and stored nowhere else, so its bytes are stored with the first row.
     const payload = (await isFirstConflict(deps.cache, body)) ? payloadRowOf(webhook) : null;
-    const facts = { reason: 'the same id came with another body', duplicateOf: id };
+    const facts = { reason: 'webhook.conflict', duplicateOf: id };
     deps.recordLater({ kind: 'webhook', log: { ...logRowOf(webhook, 'conflict'), ...facts }, payload });
   }
   return { kind: 'conflict', id };
@@ -139,11 +118,12 @@ function answerUnadmitted(
       if (reserved.recordRow) recordOutcome(deps, webhook, 'duplicate', { duplicateOf: reserved.id });
       return { kind: 'replayed', id: reserved.id };
     case 'rate_limited':
-      if (reserved.recordRow) recordOutcome(deps, webhook, 'rate_limited', { reason: 'rate limit' });
+      if (reserved.recordRow)
+        recordOutcome(deps, webhook, 'rate_limited', { reason: 'project.rate_limited' });
       return { kind: 'rate_limited', retryAfterMs: reserved.retryAfterMs };
     case 'undecided':
       recordOutcome(deps, webhook, 'failed_to_queue', {
-        reason: 'an earlier request for this webhook is still undecided',
+        reason: 'webhook.undecided',
         duplicateOf: reserved.id,
       });
       return {
@@ -168,7 +148,11 @@ function releaseWebhook(
   { reason }: Extract<DurableOutcome, { kind: 'failed' }>,
 ): IngestResult {
   admitted.release();
-  recordOutcome(deps, webhook, 'failed_to_queue', { reason, duplicateOf: admitted.id });
+  const fields = {
+    reason: formatReason({ code: 'webhook.not_queued', words: reason }),
+    duplicateOf: admitted.id,
+  };
+  recordOutcome(deps, webhook, 'failed_to_queue', fields);
   return {
     kind: 'unavailable',
     code: 'webhook.not_queued',

@@ -19,7 +19,7 @@ export function recordTooLarge(
   };
   const log = {
     ...logRowOf(webhook, 'rejected'),
-    reason: 'the body is too large',
+    reason: 'body.too_large',
     payloadSha256: null,
     payloadBytes: Math.min(bytes, 2 ** 31 - 1),
   };

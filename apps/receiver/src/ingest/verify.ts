@@ -1,4 +1,5 @@
 import { signatureKeyOf, type ContentKey } from '@hqrelay/domain/inbound/content-keys';
+import type { RejectionReason } from '@hqrelay/domain/inbound/rejection-reason';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
 import {
   genericScheme,
@@ -17,7 +18,7 @@ export type VerifyDeps = {
 
 export type Verification =
   | { kind: 'verified'; project: ProjectConfig; json: unknown; signatureKey: ContentKey | null }
-  | { kind: 'refused'; reason: string; answer: RejectionAnswer };
+  | { kind: 'refused'; reason: RejectionReason; answer: RejectionAnswer };
 
 /**
  * Step 3: verifies the signature, and parses the body only after that. A project that is unknown or disabled is treated as
@@ -33,33 +34,37 @@ export function verify(
   const verdict = verifySignature(scheme, secrets, request, request.receivedAt);
   switch (verdict.kind) {
     case 'missing':
+      return unauthorized({ code: 'signature.missing', words: `no header ${scheme.header}` });
     case 'mismatch': {
-      const reason = project
-        ? `signature ${verdict.kind === 'missing' ? 'missing' : 'wrong'}`
-        : 'no such project';
-      return { kind: 'refused', reason, answer: { kind: 'unauthorized' } };
+      const words = secrets.length === 0 ? 'the project has no active secret' : verdict.message;
+      return unauthorized({ code: 'signature.mismatch', words });
     }
     case 'malformed':
-      return refusal('signature.malformed', verdict.message);
+      return badRequest({ code: 'signature.malformed', words: verdict.message }, verdict.message);
     case 'stale':
-      return refusal('timestamp.stale', verdict.message);
+      return badRequest({ code: 'timestamp.stale', words: verdict.message }, verdict.message);
     case 'verified': {
-      if (!project) return { kind: 'refused', reason: 'no such project', answer: { kind: 'unauthorized' } };
+      // Without a project there is no secret, so nothing verifies.
+      if (!project) return unauthorized({ code: 'project.unknown' });
       deps.onVerified(verdict.secretId, project.id, request.receivedAt);
       const parsed = parseJson(request);
       return parsed.ok
         ? { kind: 'verified', project, json: parsed.json, signatureKey: signatureKeyOf(scheme, verdict.mac) }
-        : refusal('body.not_json', 'The body is declared as JSON but does not parse');
+        : badRequest({ code: 'body.not_json' }, 'The body is declared as JSON but does not parse');
     }
   }
 }
 
-function schemeOf(project: ProjectConfig): SignatureScheme {
+export function schemeOf(project: ProjectConfig): SignatureScheme {
   return project.scheme ?? (project.requireTimestamp ? genericTimestampScheme : genericScheme);
 }
 
-function refusal(code: string, message: string): Verification {
-  return { kind: 'refused', reason: message, answer: { kind: 'bad_request', code, message } };
+function unauthorized(reason: RejectionReason): Verification {
+  return { kind: 'refused', reason, answer: { kind: 'unauthorized' } };
+}
+
+function badRequest(reason: RejectionReason, message: string): Verification {
+  return { kind: 'refused', reason, answer: { kind: 'bad_request', code: reason.code, message } };
 }
 
 const jsonType = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;

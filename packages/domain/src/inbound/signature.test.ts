@@ -382,13 +382,13 @@ describe('a required timestamp', () => {
 
   it('a timestamp other than the signed one is a mismatch', () => {
     const headers = { ...signedAt(String(nowSeconds - 1_000)), 'x-webhook-timestamp': String(nowSeconds) };
-    expect(verifyAt(headers)).toEqual({ kind: 'mismatch' });
+    expect(verifyAt(headers)).toMatchObject({ kind: 'mismatch' });
   });
 
   it('a missing timestamp counts as a wrong signature', () => {
     const { 'x-webhook-timestamp': _, ...headers } = signedAt('');
-    expect(verifyAt(headers)).toEqual({ kind: 'mismatch' });
-    expect(verifyAt(signedAt(''))).toEqual({ kind: 'mismatch' });
+    expect(verifyAt(headers)).toMatchObject({ kind: 'mismatch' });
+    expect(verifyAt(signedAt(''))).toMatchObject({ kind: 'mismatch' });
   });
 
   it.each([
@@ -405,7 +405,7 @@ describe('a required timestamp', () => {
     '9'.repeat(100_000),
     '\xff',
   ])('a malformed timestamp counts as a wrong signature even if it is signed (case %#)', (timestamp) => {
-    expect(verifyAt(signedAt(timestamp))).toEqual({ kind: 'mismatch' });
+    expect(verifyAt(signedAt(timestamp))).toMatchObject({ kind: 'mismatch' });
   });
 
   it('a timestamp is ignored unless the project requires it, and must be signed if it does', () => {

@@ -9,7 +9,8 @@ export type SignatureCheck =
   | { kind: 'verified'; secretId: string; mac: Buffer }
   | { kind: 'missing' }
   | { kind: 'malformed'; message: string }
-  | { kind: 'mismatch' }
+  /** `message`: which signed header is missing, if one is. */
+  | { kind: 'mismatch'; message?: string }
   | { kind: 'stale'; message: string };
 
 const headerName = z.string().regex(/^[a-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'a header name in lower case');
@@ -93,13 +94,9 @@ export function verifySignature(
   }
 
   const signedAt = scheme.timestamp && unixSeconds(request.headers(scheme.timestamp.header));
-  if (
-    secretId === undefined ||
-    !isComplete(scheme, request.headers) ||
-    (scheme.timestamp && signedAt === undefined)
-  ) {
-    return { kind: 'mismatch' };
-  }
+  const message = incompleteness(scheme, request.headers, signedAt);
+  if (message) return { kind: 'mismatch', message };
+  if (secretId === undefined) return { kind: 'mismatch' };
   const stale = scheme.timestamp && staleness(signedAt!, scheme.timestamp.toleranceSeconds, now);
   return stale ? { kind: 'stale', message: stale } : { kind: 'verified', secretId, mac: given };
 }
@@ -147,11 +144,20 @@ function computeSignature(
   return hmac.digest();
 }
 
-/** Whether every header that the scheme signs is there: a signature over an absent header proves nothing about it. */
-function isComplete(scheme: SignatureScheme, headers: HeaderLookup): boolean {
-  return scheme.message.every((part) => {
-    return typeof part === 'string' || 'literal' in part || Boolean(headers(part.header));
-  });
+/** Which header that the scheme signs is missing: a signature over an absent header proves nothing about it. */
+function incompleteness(
+  scheme: SignatureScheme,
+  headers: HeaderLookup,
+  signedAt: number | undefined,
+): string | undefined {
+  if (scheme.timestamp && signedAt === undefined) {
+    return `the header ${scheme.timestamp.header} is missing or not a time in unix seconds`;
+  }
+  for (const part of scheme.message) {
+    if (typeof part === 'string' || 'literal' in part || headers(part.header)) continue;
+    return `the header ${part.header} is missing`;
+  }
+  return undefined;
 }
 
 function parseSignature(scheme: SignatureScheme, header: string): Buffer | undefined {
