@@ -13,6 +13,7 @@ import type { IngestDeps } from './ingest/ingest.ts';
 import type { LastSeenTimes } from './ingest/last-seen.ts';
 import { MismatchDiagnoses } from './ingest/mismatch-diagnoses.ts';
 import { createRejectionBudget } from './ingest/rejection-budget.ts';
+import { ThinnedRows } from './ingest/thinned-rows.ts';
 import type { ReceiverReport } from './report.ts';
 import { createPostgresStore } from './reservation/postgres-store.ts';
 import { createRedisStore } from './reservation/redis-store.ts';
@@ -46,7 +47,7 @@ type Parts = Stores & {
 export function createIngestDeps(
   config: ReceiverConfig,
   parts: Parts,
-): IngestDeps & { diagnoses: MismatchDiagnoses } {
+): IngestDeps & { diagnoses: MismatchDiagnoses; thinned: ThinnedRows } {
   const { postgres, cache, trust, directory, lastSeen, report, logger } = parts;
   const publisher = new Publisher({
     name: 'ingest',
@@ -72,6 +73,7 @@ export function createIngestDeps(
     secrets,
     findProject: (projectId, now) => directory.find(projectId, now),
     recordLater,
+    thinned: new ThinnedRows(recordLater),
     mayRecordRejection: createRejectionBudget(rejectionRates),
     diagnoses: new MismatchDiagnoses({
       secrets,

@@ -80,6 +80,7 @@ export function createReceiver(config: ReceiverConfig, options: ReceiverOptions)
     ...createServers(config, deps, { report, health, logger }),
     async disconnect() {
       storeChecks.stop();
+      deps.thinned.flush();
       await deps.diagnoses.flush();
       await deps.recorder.close();
       await writeLastSeen(lastSeen, logger);

@@ -37,12 +37,15 @@ export type Admission =
       held: Pick<Reservation, 'state' | 'id' | 'payloadSha256'>;
       isMine: boolean;
       tookOver: boolean;
-      /** Whether a repeated answer gets its row: past a window of its own only each hundredth does. An unlimited project has none. */
-      recordRow: boolean;
+      /**
+       * Whether a repeated answer gets a row of its own: past ten times the limit in a minute, and at least 1,000, it is thinned.
+       * An unlimited project has no such bound.
+       */
+      hasOwnRow: boolean;
       /** How long Redis has remembered every id of the project, ms. */
       memoryAgeMs: number;
     }
-  | { kind: 'rate_limited'; retryAfterMs: number; recordRow: boolean };
+  | { kind: 'rate_limited'; retryAfterMs: number; hasOwnRow: boolean };
 
 const idempotencyKey = (projectId: string, webhookId: string) =>
   `hqrelay:idempotency:{${projectId}}:${webhookId}`;
@@ -59,11 +62,11 @@ const firstContentKey = 6;
 
 const admitScript = script(`${reservationLua}
 local id, sha256, token, limit, ttl, origin = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
-local function recordRow()
+local function hasOwnRow()
   if limit < 0 then return 1 end
   local count = redis.call('INCR', KEYS[3])
   if count == 1 then redis.call('PEXPIRE', KEYS[3], ${rateLimitWindowMs}) end
-  if count <= math.max(1000, limit * 10) or count % 100 == 0 then return 1 end
+  if count <= math.max(1000, limit * 10) then return 1 end
   return 0
 end
 local epoch = tonumber(redis.call('GET', KEYS[4]))
@@ -79,7 +82,7 @@ if value then
   if state == '${reserved}' and heldToken == token then
     return { 'held', state, heldId, heldSha256, 1, 0, 1, now - epoch }
   end
-  if state == '${accepted}' then return { 'held', state, heldId, heldSha256, 0, 0, recordRow(), now - epoch } end
+  if state == '${accepted}' then return { 'held', state, heldId, heldSha256, 0, 0, hasOwnRow(), now - epoch } end
   if state == '${reserved}' and now - at < ${reservationMs} then
     return { 'held', state, heldId, heldSha256, 0, 0, 1, now - epoch }
   end
@@ -90,7 +93,7 @@ for i = ${firstContentKey}, #KEYS do
   local content = redis.call('GET', KEYS[i])
   if content then
     local state, heldId, _, heldToken, at = parse(content)
-    if state == '${accepted}' then return { 'held', state, heldId, sha256, 0, 0, recordRow(), now - epoch } end
+    if state == '${accepted}' then return { 'held', state, heldId, sha256, 0, 0, hasOwnRow(), now - epoch } end
     if state == '${reserved}' and heldToken ~= token and now - at < ${reservationMs} then
       return { 'held', state, heldId, sha256, 0, 0, 1, now - epoch }
     end
@@ -104,7 +107,7 @@ if limit >= 0 then
   if count >= limit then
     local leaving = redis.call('ZRANGE', KEYS[2], math.max(count - limit, 0), math.max(count - limit, 0), 'WITHSCORES')
     local freeAt = leaving[2] and leaving[2] + ${rateLimitWindowMs} or now + ${rateLimitWindowMs}
-    return { 'rate_limited', math.max(freeAt - now, 1), recordRow() }
+    return { 'rate_limited', math.max(freeAt - now, 1), hasOwnRow() }
   end
   redis.call('ZADD', KEYS[2], now, token)
   redis.call('PEXPIRE', KEYS[2], ${rateLimitWindowMs})
@@ -162,15 +165,15 @@ export async function admit(cache: Cache, request: AdmissionRequest): Promise<Ad
 
 function admissionOf([kind, ...fields]: [Admission['kind'], ...(string | number)[]]): Admission {
   if (kind === 'rate_limited') {
-    return { kind, retryAfterMs: Number(fields[0]), recordRow: fields[1] === 1 };
+    return { kind, retryAfterMs: Number(fields[0]), hasOwnRow: fields[1] === 1 };
   }
-  const [letter, id, payloadSha256, isMine, tookOver, recordRow, memoryAgeMs] = fields;
+  const [letter, id, payloadSha256, isMine, tookOver, hasOwnRow, memoryAgeMs] = fields;
   return {
     kind,
     held: { state: stateOf(String(letter)), id: String(id), payloadSha256: String(payloadSha256) },
     isMine: isMine === 1,
     tookOver: tookOver === 1,
-    recordRow: recordRow === 1,
+    hasOwnRow: hasOwnRow === 1,
     memoryAgeMs: Number(memoryAgeMs),
   };
 }

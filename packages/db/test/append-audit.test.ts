@@ -18,7 +18,14 @@ describe('a batch of audit rows', () => {
   it('a batch is stored field by field, each row under the time inside its id', async () => {
     const endpointIds = [freshId(), freshId()];
     const webhook = webhookRow(
-      { endpointIds, reason: 'why', duplicateOf: freshId(), payloadBytes: 5, bodyIsKey: true },
+      {
+        endpointIds,
+        reason: 'why',
+        duplicateOf: freshId(),
+        payloadBytes: 5,
+        bodyIsKey: true,
+        requestCount: 7,
+      },
       {
         payload: Buffer.from('hello'),
         headers: [
@@ -43,6 +50,7 @@ describe('a batch of audit rows', () => {
       payload_sha256: 'ab'.repeat(32),
       payload_bytes: 5,
       body_is_key: true,
+      request_count: 7,
       remote_addr: '192.0.2.1',
       correlation_id: 'test',
       received_at: new Date(timeOfId(webhook.log.id)),

@@ -48,7 +48,7 @@ async function listWebhooks(cli: Cli, options: Options): Promise<void> {
       webhooks.map((each) => [
         each.receivedAt,
         each.id,
-        each.status,
+        each.requestCount > 1 ? `${each.status} ×${each.requestCount}` : each.status,
         each.eventType,
         countDeliveries(each.deliveries),
         each.webhookId,

@@ -19,6 +19,7 @@ const tooLarge: Parameters<typeof formatWebhook>[0] = {
     payloadBytes: 2_000_000,
     remoteAddr: '192.0.2.7',
     correlationId: 'correlation-1',
+    requestCount: 1,
     receivedAt: new Date(now),
   },
   payload: null,

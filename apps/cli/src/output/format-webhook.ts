@@ -35,6 +35,7 @@ function facts({ webhook }: WebhookDetails, now: number): string {
     'correlation id': webhook.correlationId,
     reason: webhook.reason ?? undefined,
     meaning: explainReason(webhook.reason ?? '')?.explanation,
+    requests: webhook.requestCount > 1 ? `${webhook.requestCount} in one second` : undefined,
     'duplicate of': webhook.duplicateOf ?? undefined,
     body: `${webhook.payloadBytes} bytes${webhook.payloadSha256 === null ? '' : `, sha256 ${webhook.payloadSha256}`}`,
   });

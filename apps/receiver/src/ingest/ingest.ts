@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Cache } from '@hqrelay/cache/client';
 import { isFirstConflict } from '@hqrelay/cache/conflict-payload';
+import type { WebhookLogRow } from '@hqrelay/db/queries/append-audit';
 import { bodyKeyOf } from '@hqrelay/domain/inbound/content-keys';
 import { findCredentials } from '@hqrelay/domain/inbound/forwarded-credentials';
 import { keepHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
@@ -13,6 +14,7 @@ import { idFor, type InboundRequest, type IngestResult, type VerifiedWebhook } f
 import { logRowOf, payloadRowOf } from './log-row.ts';
 import { makeDurable, type DurableOutcome, type MakeDurableDeps } from './make-durable.ts';
 import { refuse, type RefuseDeps } from './refuse.ts';
+import type { ThinnedRows } from './thinned-rows.ts';
 import { verify, type Verification, type VerifyDeps } from './verify.ts';
 
 export type IngestDeps = VerifyDeps &
@@ -23,6 +25,7 @@ export type IngestDeps = VerifyDeps &
     findProject: (projectId: string, now: number) => ProjectLookup | Promise<ProjectLookup>;
     /** Whether this process has the project in memory. */
     isKnownProject: (projectId: string) => boolean;
+    thinned: Pick<ThinnedRows, 'add'>;
   };
 
 /** Steps 2 to 7 of the receiver in architecture.md. Never rejects for anything a sender or a store does. */
@@ -94,16 +97,18 @@ function keyRequestOf({ project, request, webhookId, payloadSha256, contentKeys 
 async function answerConflict(
   deps: IngestDeps,
   webhook: VerifiedWebhook,
-  { id, recordRow }: { id: string; recordRow: boolean },
+  { id, hasOwnRow }: { id: string; hasOwnRow: boolean },
 ): Promise<IngestResult> {
-  if (recordRow) {
+  const log = { ...logRowOf(webhook, 'conflict'), reason: 'webhook.conflict', duplicateOf: id };
+  if (hasOwnRow) {
     const { project, webhookId, payloadSha256 } = webhook;
     const { idempotencyTtlSeconds } = project;
     const body = { projectId: project.id, webhookId, payloadSha256, idempotencyTtlSeconds };
     // The body is signed and stored nowhere else, so its bytes are stored with the first row.
     const payload = (await isFirstConflict(deps.cache, body)) ? payloadRowOf(webhook) : null;
-    const facts = { reason: 'webhook.conflict', duplicateOf: id };
-    deps.recordLater({ kind: 'webhook', log: { ...logRowOf(webhook, 'conflict'), ...facts }, payload });
+    deps.recordLater({ kind: 'webhook', log, payload });
+  } else {
+    deps.thinned.add(log);
   }
   return { kind: 'conflict', id };
 }
@@ -115,11 +120,13 @@ function answerUnadmitted(
 ): IngestResult {
   switch (reserved.kind) {
     case 'duplicate':
-      if (reserved.recordRow) recordOutcome(deps, webhook, 'duplicate', { duplicateOf: reserved.id });
+      recordRepeat(deps, reserved, { ...logRowOf(webhook, 'duplicate'), duplicateOf: reserved.id });
       return { kind: 'replayed', id: reserved.id };
     case 'rate_limited':
-      if (reserved.recordRow)
-        recordOutcome(deps, webhook, 'rate_limited', { reason: 'project.rate_limited' });
+      recordRepeat(deps, reserved, {
+        ...logRowOf(webhook, 'rate_limited'),
+        reason: 'project.rate_limited',
+      });
       return { kind: 'rate_limited', retryAfterMs: reserved.retryAfterMs };
     case 'undecided':
       recordOutcome(deps, webhook, 'failed_to_queue', {
@@ -132,6 +139,11 @@ function answerUnadmitted(
         message: 'An earlier request for this webhook is still in progress',
       };
   }
+}
+
+function recordRepeat(deps: IngestDeps, { hasOwnRow }: { hasOwnRow: boolean }, log: WebhookLogRow): void {
+  if (hasOwnRow) deps.recordLater({ kind: 'webhook', log, payload: null });
+  else deps.thinned.add(log);
 }
 
 function acceptWebhook(deps: IngestDeps, webhook: VerifiedWebhook, admitted: Admitted): IngestResult {
@@ -163,7 +175,7 @@ function releaseWebhook(
 function recordOutcome(
   deps: IngestDeps,
   webhook: VerifiedWebhook,
-  status: 'duplicate' | 'rate_limited' | 'failed_to_queue',
+  status: 'duplicate' | 'failed_to_queue',
   fields: { reason?: string; duplicateOf?: string },
 ): void {
   deps.recordLater({ kind: 'webhook', log: { ...logRowOf(webhook, status), ...fields }, payload: null });

@@ -33,7 +33,7 @@ export function createPostgresStore(postgres: Postgres): PostgresStore {
         ...reserved,
         // Redis may have accepted the webhook before it became unavailable: only its row shows that.
         prior: reserved.isMine ? await findPrior(request) : null,
-        recordRow: true,
+        hasOwnRow: true,
         handle: createHandle(statements, keys),
       };
     },

@@ -20,12 +20,12 @@ export function createRedisStore({ cache, trust, findPrior }: RedisStoreDeps): R
       await trust.report(request.projectId);
       const admission = await admit(cache, request);
       if (admission?.kind !== 'held') return admission;
-      const { held, isMine, tookOver, recordRow } = admission;
+      const { held, isMine, tookOver, hasOwnRow } = admission;
       const memoryAgeMs = trust.isInDoubt() ? 0 : admission.memoryAgeMs;
       const windowMs = request.idempotencyTtlSeconds * 1_000;
       const prior =
         isMine && needsLookUp({ tookOver, memoryAgeMs, windowMs }) ? await findPrior(request) : null;
-      return { kind: 'held', held, isMine, prior, recordRow, handle: handleOf(cache, request, held.id) };
+      return { kind: 'held', held, isMine, prior, hasOwnRow, handle: handleOf(cache, request, held.id) };
     },
   };
 }

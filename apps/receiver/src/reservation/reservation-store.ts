@@ -23,11 +23,11 @@ export type StoreAnswer =
       isMine: boolean;
       /** Null also when no look-up was needed, or Postgres did not answer. */
       prior: PriorWebhook | null;
-      /** Whether a repeated answer gets its row. */
-      recordRow: boolean;
+      /** Whether a repeated answer gets a row of its own, and is not thinned. */
+      hasOwnRow: boolean;
       handle: ReservationHandle;
     }
-  | { kind: 'rate_limited'; retryAfterMs: number; recordRow: boolean };
+  | { kind: 'rate_limited'; retryAfterMs: number; hasOwnRow: boolean };
 
 export type ReservationStore = {
   /** Undefined when the store is unavailable or late; the command may still run. */

@@ -28,9 +28,9 @@ export type Admitted = {
 
 export type ReserveResult =
   | Admitted
-  | { kind: 'duplicate'; id: string; recordRow: boolean }
-  | { kind: 'conflict'; id: string; recordRow: boolean }
-  | { kind: 'rate_limited'; retryAfterMs: number; recordRow: boolean }
+  | { kind: 'duplicate'; id: string; hasOwnRow: boolean }
+  | { kind: 'conflict'; id: string; hasOwnRow: boolean }
+  | { kind: 'rate_limited'; retryAfterMs: number; hasOwnRow: boolean }
   /** An earlier request for this webhook is still in progress. */
   | { kind: 'undecided'; id: string };
 
@@ -51,7 +51,7 @@ export async function reserve(deps: ReserveDeps, request: Omit<KeyRequest, 'toke
     // A release from the iteration before may run late: a new token protects this iteration's reservation.
     const answer = await askStores(deps, { ...request, id, token: newId(Date.now()) });
     if (answer.kind === 'rate_limited') return answer;
-    const { handle, recordRow } = answer;
+    const { handle, hasOwnRow } = answer;
     const decision = decide(request, answer, answer.prior);
     const stands = keysOfWebhook(request, decision, answer.prior);
     if (decision.own === 'accept') handle.accept(decision, stands);
@@ -66,7 +66,7 @@ export async function reserve(deps: ReserveDeps, request: Omit<KeyRequest, 'toke
         release: handle.release,
       };
     }
-    if (decision.kind !== 'wait') return { kind: decision.kind, id: decision.id, recordRow };
+    if (decision.kind !== 'wait') return { kind: decision.kind, id: decision.id, hasOwnRow };
     if (decision.keepsId) id = decision.id;
     if (performance.now() + pollMs > giveUpAt) return { kind: 'undecided', id: decision.id };
     await wait(pollMs);
@@ -98,7 +98,7 @@ function unguarded({ id, payloadSha256 }: KeyRequest): StoreAnswer {
     held: { state: 'reserved', id, payloadSha256 },
     isMine: true,
     prior: null,
-    recordRow: true,
+    hasOwnRow: true,
     handle: { accept: () => {}, release: () => {} },
   };
 }

@@ -14,6 +14,8 @@ export type WebhookLogRow = {
   duplicateOf: string | null;
   payloadSha256: string | null;
   payloadBytes: number;
+  /** How many requests the row stands for; 1 unless it says otherwise. */
+  requestCount?: number;
   /** True where the same body under another webhook id is a duplicate of this webhook. */
   bodyIsKey?: boolean;
   remoteAddr: string | null;
@@ -66,7 +68,7 @@ const insertWebhooks = `
 with batch as materialized (
   select * from json_to_recordset($1::json) as r(id uuid, "projectId" uuid, "webhookId" text, "eventType" text, status webhook_status,
     reason text, "endpointIds" uuid[], "duplicateOf" uuid, "payloadSha256" text, "payloadBytes" int, "bodyIsKey" boolean,
-    "remoteAddr" text, "correlationId" text, "receivedAt" bigint, "payloadStart" int, "payloadLength" int, headers jsonb, query text, credentials jsonb,
+    "remoteAddr" text, "correlationId" text, "requestCount" int, "receivedAt" bigint, "payloadStart" int, "payloadLength" int, headers jsonb, query text, credentials jsonb,
     "outboxId" uuid, exchange text, "routingKey" text, "messageStart" int, "messageLength" int, place int)
 ), messages as (
   insert into outbox (id, exchange, routing_key, message, created_at)
@@ -81,9 +83,9 @@ with batch as materialized (
   on conflict do nothing
 )
 insert into webhook_logs (id, project_id, webhook_id, event_type, status, reason, endpoint_ids, duplicate_of, payload_sha256,
-  payload_bytes, body_is_key, remote_addr, correlation_id, received_at)
+  payload_bytes, body_is_key, remote_addr, correlation_id, request_count, received_at)
 select id, "projectId", "webhookId", "eventType", status, reason, coalesce("endpointIds", '{}'), "duplicateOf", "payloadSha256",
-  "payloadBytes", "bodyIsKey", "remoteAddr", "correlationId", to_timestamp("receivedAt" / 1000.0)
+  "payloadBytes", "bodyIsKey", "remoteAddr", "correlationId", coalesce("requestCount", 1), to_timestamp("receivedAt" / 1000.0)
 from batch
 on conflict do nothing`;
 

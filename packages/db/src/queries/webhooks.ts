@@ -24,6 +24,8 @@ export type Webhook = {
   payloadBytes: number;
   remoteAddr: string | null;
   correlationId: string;
+  /** How many requests the row stands for. */
+  requestCount: number;
   receivedAt: Date;
 };
 
@@ -66,7 +68,7 @@ export type WebhookDetails = {
 
 const webhook = `w.id, w.project_id as "projectId", w.webhook_id as "webhookId", w.event_type as "eventType", w.status, w.reason,
   w.endpoint_ids as "endpointIds", w.duplicate_of as "duplicateOf", w.payload_sha256 as "payloadSha256",
-  w.payload_bytes as "payloadBytes", w.remote_addr as "remoteAddr", w.correlation_id as "correlationId",
+  w.payload_bytes as "payloadBytes", w.remote_addr as "remoteAddr", w.correlation_id as "correlationId", w.request_count as "requestCount",
   w.received_at as "receivedAt"`;
 
 const status = `s.delivery_id as "deliveryId", s.endpoint_id as "endpointId", e.url, s.state, s.attempts,

@@ -40,6 +40,8 @@ export const webhookLogs = pgTable(
     bodyIsKey: boolean('body_is_key'),
     remoteAddr: text('remote_addr'),
     correlationId: text('correlation_id').notNull(),
+    /** How many requests the row stands for: past a project's wider window one row counts those of a second. */
+    requestCount: integer('request_count').notNull().default(1),
     receivedAt: timestamp('received_at', { withTimezone: true, precision: 3 }).notNull(),
   },
   (table) => [

@@ -1,0 +1,1 @@
+ALTER TABLE "webhook_logs" ADD COLUMN "request_count" integer DEFAULT 1 NOT NULL;
