@@ -22,7 +22,7 @@ export type ReceiverReport = {
   published: (result: PublishResult, durationMs: number) => void;
 };
 
-const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /** Writes one log line and the metrics of each request. No other code logs or counts requests. */
 export function createReport(logger: Logger, registry: Registry): ReceiverReport {

@@ -48,13 +48,16 @@ function createMetrics(registry: Registry) {
     duration: new Histogram({
       name: 'hqrelay_delivery_duration_seconds',
       help: 'How long attempts took',
-      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
       registers: [registry],
     }),
     endToEnd: new Histogram({
       name: 'hqrelay_end_to_end_seconds',
       help: 'From the receipt of a webhook to its delivery',
-      buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3_600, 86_400],
+      // From a delivery at once to the last attempt of the longest schedule, after nine days.
+      buckets: [
+        0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600, 14_400, 86_400, 777_600,
+      ],
       registers: [registry],
     }),
   };

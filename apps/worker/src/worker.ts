@@ -26,9 +26,12 @@ export function createWorker(config: WorkerConfig, options: WorkerOptions) {
 
   const lanes = lanesOf(config.bodyBytesMax);
   const gate = createGate(stores, options, { fleet, lanes });
+  const deps = createDispatchDeps(config, options, stores, { directory, gate, lanes });
+  const consumers = createConsumers(lanes, options, stores, deps);
   const jobs = createJobs({
     ...stores,
     connection: stores.publishing,
+    consumers,
     gate,
     fleet,
     gauges: createBacklogGauges(options.registry),
@@ -36,9 +39,6 @@ export function createWorker(config: WorkerConfig, options: WorkerOptions) {
     payloadRetentionDays: config.payloadRetentionDays,
     now: options.now,
   });
-
-  const deps = createDispatchDeps(config, options, stores, { directory, gate, lanes });
-  const consumers = createConsumers(lanes, options, stores, deps);
   const storeChecks = createStoreChecks(config, options, stores);
   return {
     ...stores,

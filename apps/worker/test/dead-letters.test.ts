@@ -7,7 +7,7 @@ import { createRegistry } from '@hqrelay/runtime/metrics';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createBacklogGauges, measureBacklog } from '../src/jobs/measure-backlog.ts';
+import { createBacklogGauges, createMeasureBacklog } from '../src/jobs/measure-backlog.ts';
 import { createStoreDeadLetters, type StoreDeadLettersDeps } from '../src/jobs/store-dead-letters.ts';
 import { openWorkerWorld } from './worker-world.ts';
 
@@ -123,7 +123,7 @@ describe('dead letters in the queue', () => {
     const gauges = createBacklogGauges(registry);
     const { publishing: connection } = world;
     const count = async (postgres = world.postgres) => {
-      await measureBacklog({ postgres, connection, gauges });
+      await createMeasureBacklog({ ...world, postgres, connection, gauges })();
       return (await gauges.deadLetters.get()).values[0]?.value;
     };
     const letters = [deadDelivery(), deadDelivery()] as const;

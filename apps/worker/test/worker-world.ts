@@ -115,8 +115,11 @@ export async function openWorkerWorld(options: Parameters<typeof createWorld>[1]
     entrance,
     fleet: worker.fleet,
     postgres,
+    cache,
     publisher,
     consumers,
+    jobs,
+    registry,
     /** The connection that the worker publishes on. */
     publishing: worker.publishing,
     published,

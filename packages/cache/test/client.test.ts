@@ -12,7 +12,7 @@ import { acceptKeys, admit, distrustMemory, releaseKeys, trustMemory, uncount } 
 import { Cache } from '../src/client.ts';
 import { connectRedis } from '../src/connect-redis.ts';
 import { evictionWarning } from '../src/eviction-warning.ts';
-import { countLiveWorkers, leaveLiveWorkers } from '../src/live-workers.ts';
+import { countLiveWorkers, leaveLiveWorkers } from '../src/fleet/live-workers.ts';
 import { announceProjectChange, ConfigCache, followProjectChanges } from '../src/project-config.ts';
 import { runScript, script } from '../src/script.ts';
 

@@ -1,7 +1,7 @@
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { countLiveWorkers, leaveLiveWorkers } from '../src/live-workers.ts';
+import { countLiveWorkers, leaveLiveWorkers } from '../src/fleet/live-workers.ts';
 
 let world: World;
 let redis: Redis;

@@ -2,6 +2,7 @@ import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import type { Verdict } from './acknowledgements.ts';
 import { AdaptivePrefetch } from './adaptive-prefetch.ts';
 import type { BrokerConnection, ChannelUser } from './connection/broker-connection.ts';
+import { enqueuedAtOf } from './enqueued-at.ts';
 import { Subscription } from './subscription.ts';
 
 export type { Verdict } from './acknowledgements.ts';
@@ -53,6 +54,7 @@ export class Consumer implements ChannelUser {
   #isDraining = false;
   #inFlight = 0;
   #bytes = 0;
+  #newestEnqueuedAt: number | undefined;
   #drained: (() => void) | undefined;
 
   constructor(options: ConsumerOptions) {
@@ -82,6 +84,11 @@ export class Consumer implements ChannelUser {
   /** Bytes of the messages in flight. */
   get bytesInFlight(): number {
     return this.#bytes;
+  }
+
+  /** When the newest message that this consumer received had entered the queue, ms since epoch. */
+  get newestEnqueuedAt(): number | undefined {
+    return this.#newestEnqueuedAt;
   }
 
   async open(model: ChannelModel): Promise<Channel> {
@@ -137,6 +144,7 @@ export class Consumer implements ChannelUser {
       this.#finish(handling, 'requeue');
     } else {
       this.#handlings.add(handling);
+      this.#newestEnqueuedAt = later(this.#newestEnqueuedAt, enqueuedAtOf(message.properties));
       this.#expire();
       this.#handle(handling, { content, redelivered: message.fields.redelivered });
     }
@@ -199,6 +207,10 @@ export class Consumer implements ChannelUser {
 }
 
 const emptyBuffer = Buffer.alloc(0);
+
+function later(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || (b !== undefined && b > a) ? b : a;
+}
 
 /** A small content is a view into the socket's read buffer, which would live as long as the delivery takes. */
 function ownBytes(content: Buffer): Buffer {

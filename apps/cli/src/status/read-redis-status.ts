@@ -13,7 +13,7 @@ export async function readRedisStatus(url: string): Promise<Measured<RedisFigure
     await Promise.all([
       import('@hqrelay/cache/connect-redis'),
       import('@hqrelay/cache/probe'),
-      import('@hqrelay/cache/live-workers'),
+      import('@hqrelay/cache/fleet/live-workers'),
       import('@hqrelay/cache/eviction-warning'),
     ]);
   const redis = connectRedis(url, 'hqrelay-cli', { commandTimeout: timeoutMs });

@@ -1,5 +1,5 @@
 import type { Cache } from '@hqrelay/cache/client';
-import { aliveWithinMs, countLiveWorkers } from '@hqrelay/cache/live-workers';
+import { aliveWithinMs, countLiveWorkers } from '@hqrelay/cache/fleet/live-workers';
 
 /** The workers that share each endpoint's cap. */
 export type Fleet = { readonly workerId: string; size: number };

@@ -11,8 +11,9 @@ import { dropExpiredKeys } from './drop-expired-keys.ts';
 import { createDropPayloads } from './drop-payloads.ts';
 import { forgetQuietBreakers } from './forget-quiet-breakers.ts';
 import { makePartitions } from './make-partitions.ts';
-import { measureBacklog, type MeasureBacklogDeps } from './measure-backlog.ts';
+import { createMeasureBacklog, type MeasureBacklogDeps } from './measure-backlog.ts';
 import { createPutBackStranded } from './put-back-stranded.ts';
+import type { MeasureQueueAgesDeps } from './queue-ages.ts';
 import { releaseHeld } from './release-held.ts';
 import type { Job } from './runner.ts';
 import { runReplayJobs } from './run-replay-jobs.ts';
@@ -22,6 +23,7 @@ export type JobDeps = {
   postgres: Postgres;
   cache: Cache;
   connection: BrokerConnection;
+  consumers: MeasureQueueAgesDeps['consumers'];
   publisher: Publisher;
   gate: EndpointGate;
   fleet: Fleet;
@@ -54,7 +56,7 @@ export function createJobs(deps: JobDeps) {
     // The larger the backlog, the longer the counting takes.
     measureBacklog: {
       everyMs: ({ tookMs }) => Math.max(5_000, 50 * tookMs),
-      run: () => measureBacklog(deps),
+      run: createMeasureBacklog(deps),
     },
     makePartitions: { everyMs: 600_000, event: 'partitions.made', run: () => makePartitions(deps) },
     dropExpiredKeys: { everyMs: 600_000, event: 'keys.dropped', run: () => dropExpiredKeys(deps) },

@@ -4,9 +4,10 @@ import { countHeld, holdReasons } from '@hqrelay/db/queries/held-deliveries';
 import { countOutbox } from '@hqrelay/db/queries/outbox';
 import type { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { backlogOf } from '@hqrelay/queue/queue-backlog';
-import { allQueues, deadLetterQueue } from '@hqrelay/queue/topology';
+import { allQueues, deadLetterQueue, largeQueueOf, workQueues } from '@hqrelay/queue/topology';
 import type { Registry } from '@hqrelay/runtime/metrics';
 import { Gauge } from 'prom-client';
+import { createMeasureQueueAges, type MeasureQueueAgesDeps } from './queue-ages.ts';
 
 /** Gauges of the backlog in the stores: every worker reports the same values. */
 export function createBacklogGauges(registry: Registry) {
@@ -14,6 +15,11 @@ export function createBacklogGauges(registry: Registry) {
     new Gauge({ name, help, labelNames, registers: [registry] });
   return {
     queueDepth: gauge('hqrelay_queue_depth', 'Messages ready in a queue', ['queue']),
+    oldestAge: gauge(
+      'hqrelay_queue_oldest_age_seconds',
+      'Age of the oldest message that is ready in a work queue; 0 when it is empty',
+      ['queue'],
+    ),
     held: gauge('hqrelay_held_deliveries', 'Deliveries that wait in Postgres', ['reason']),
     outboxDepth: gauge('hqrelay_outbox_depth', 'Messages that wait in Postgres for the broker'),
     deadLetters: gauge(
@@ -29,9 +35,26 @@ export type MeasureBacklogDeps = {
   gauges: ReturnType<typeof createBacklogGauges>;
 };
 
-export async function measureBacklog({ postgres, connection, gauges }: MeasureBacklogDeps): Promise<void> {
-  const depths = connection.health.isUp ? await connection.queueDepths(allQueues) : undefined;
-  if (depths) for (const [queue, depth] of backlogOf(depths)) gauges.queueDepth.set({ queue }, depth);
+export function createMeasureBacklog(deps: MeasureBacklogDeps & MeasureQueueAgesDeps): () => Promise<void> {
+  const { connection, gauges, now } = deps;
+  const measureQueueAges = createMeasureQueueAges(deps);
+  return async () => {
+    const askedAt = now();
+    const depths = connection.health.isUp ? await connection.queueDepths(allQueues) : undefined;
+    if (depths) for (const [queue, depth] of backlogOf(depths)) gauges.queueDepth.set({ queue }, depth);
+    const ages = await measureQueueAges(depths, askedAt);
+    for (const queue of workQueues) {
+      const ageMs = Math.max(ages.get(queue) ?? 0, ages.get(largeQueueOf(queue)) ?? 0);
+      gauges.oldestAge.set({ queue }, ageMs / 1_000);
+    }
+    await measureTables(deps, depths);
+  };
+}
+
+async function measureTables(
+  { postgres, gauges }: MeasureBacklogDeps,
+  depths: ReadonlyMap<string, number> | undefined,
+): Promise<void> {
   if (!postgres.health.isUp) return;
   const held = await countHeld(postgres.pool);
   for (const reason of holdReasons) gauges.held.set({ reason }, held.get(reason) ?? 0);

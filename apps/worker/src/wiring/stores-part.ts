@@ -1,4 +1,4 @@
-import { leaveLiveWorkers } from '@hqrelay/cache/live-workers';
+import { leaveLiveWorkers } from '@hqrelay/cache/fleet/live-workers';
 import { followProjectChanges } from '@hqrelay/cache/project-config';
 import type { ProjectDirectory } from '@hqrelay/projects/project-directory';
 import type { Fleet } from '../jobs/count-workers.ts';

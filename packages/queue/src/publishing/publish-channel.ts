@@ -103,7 +103,7 @@ export class PublishChannel implements ChannelUser {
           exchange,
           routingKey,
           body,
-          { persistent: true, mandatory: true, messageId },
+          { persistent: true, mandatory: true, messageId, timestamp: Math.floor(publishedAt / 1_000) },
           onConfirm,
         );
       } catch {

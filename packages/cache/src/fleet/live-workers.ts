@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { runScript, script } from './script.ts';
+import { runScript, script } from '../script.ts';
 
 const key = 'hqrelay:workers';
 
