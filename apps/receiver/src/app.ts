@@ -1,5 +1,6 @@
 import { correlationIdOf } from '@hqrelay/runtime/http/correlation';
 import { createHealthRouter, createLivenessRouter, type HealthDeps } from '@hqrelay/runtime/http/health';
+import { ignoreBody } from '@hqrelay/runtime/http/skip-body';
 import type { Logger } from '@hqrelay/runtime/logger';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import { errorAnswer, refuseBody, retryLater } from './http/answer.ts';
@@ -22,7 +23,7 @@ export function createApp(deps: AppDeps): Express {
   app.all('/v1/webhooks{/:projectId}', (request, response) => {
     refuseBody(request, response, methodNotAllowed, correlationId(request));
   });
-  app.use(withCorrelationId);
+  app.use(withCorrelationId, ignoreBody);
   app.use(deps.adminApart ? createLivenessRouter() : createHealthRouter(deps.health));
   app.use((request, response) => refuseBody(request, response, notFound, correlationId(request)));
   app.use(onError(deps.logger));
@@ -31,7 +32,7 @@ export function createApp(deps: AppDeps): Express {
 
 /** Where metrics and readiness answer when they have a port of their own. */
 export function createAdminApp(health: HealthDeps): Express {
-  return express().use(withCorrelationId, createHealthRouter(health));
+  return express().use(withCorrelationId, ignoreBody, createHealthRouter(health));
 }
 
 const methodNotAllowed = errorAnswer(405, 'method.not_allowed', 'Webhooks are sent with POST', {

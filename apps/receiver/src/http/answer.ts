@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { skipBody } from '@hqrelay/runtime/http/skip-body';
 
 export type Answer = { statusCode: number; body: unknown; headers?: Record<string, string> };
 
@@ -24,8 +25,7 @@ export function sendAnswer(response: ServerResponse, answer: Answer, correlation
 
 const lingerMs = 1_000;
 const lingerBytesMax = 16 << 20;
-/** What a discarded chunk counts beside its bytes, so that at most a thousand are discarded: small chunks cost by their number. */
-const lingerBytesPerChunk = 16_384;
+const lingerCheckEveryMs = 50;
 
 /**
  * Answers a request without reading its body. The rest of the body is discarded for up to a second before the connection
@@ -40,18 +40,18 @@ export function refuseBody(
   const body = JSON.stringify(answer.body);
   response.writeHead(answer.statusCode, { ...headersOf(answer, body, correlationId), Connection: 'close' });
   response.write(body);
-  let bytes = 0;
+  skipBody(request);
+  const { socket } = request;
+  const endAt = performance.now() + lingerMs;
+  const endAtBytes = socket.bytesRead + lingerBytesMax;
   const finish = () => {
-    clearTimeout(timer);
-    request.off('data', count);
+    clearInterval(timer);
     response.end();
   };
-  const count = (chunk: Buffer) => {
-    bytes += chunk.length + lingerBytesPerChunk;
-    if (bytes > lingerBytesMax) finish();
-  };
-  const timer = setTimeout(finish, lingerMs);
-  request.on('data', count).once('end', finish).once('close', finish);
+  const timer = setInterval(() => {
+    if (performance.now() >= endAt || socket.bytesRead >= endAtBytes) finish();
+  }, lingerCheckEveryMs);
+  request.resume().once('end', finish).once('close', finish);
 }
 
 function headersOf(answer: Answer, body: string, correlationId: string): Record<string, string | number> {

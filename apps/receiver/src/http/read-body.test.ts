@@ -7,7 +7,7 @@ import { BodyReader, type BodyLimits } from './read-body.ts';
 /** A request whose body the test writes. */
 function requestOf(contentLength?: number): PassThrough & IncomingMessage {
   const headers = contentLength === undefined ? {} : { 'content-length': String(contentLength) };
-  return Object.assign(new PassThrough(), { headers }) as never;
+  return Object.assign(new PassThrough(), { headers, socket: {} }) as never;
 }
 
 function readerOf(limits: Partial<BodyLimits> & Pick<BodyLimits, 'bodyBytesMax'>): BodyReader {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { skipBody } from '@hqrelay/runtime/http/skip-body';
 import { BodyPieces } from './body-pieces.ts';
 import { IncompleteBodies, type IncompleteBody, type IncompleteLimits } from './incomplete-bodies.ts';
 
@@ -16,7 +17,7 @@ export type BodyRead =
 
 export type BodyLimits = IncompleteLimits & { bodyBytesMax: number; unverifiedBytesMax: number };
 
-/** Node spends about 2 µs and 440 bytes on each chunk, however small: a body may have this many, and beyond that one for 64 bytes. */
+/** Node spends about 1.5 µs and 440 bytes on each chunk, however small: a body may have this many, and beyond that one for 64 bytes. */
 const chunksMax = 1_024;
 const bytesPerChunkMin = 64;
 
@@ -52,6 +53,7 @@ export class BodyReader {
         request.off('data', onData).off('end', onEnd).off('close', onAbort).off('error', onAbort);
         this.#incomplete.remove(body);
         this.#unverifiedBytes -= pieces.heldBytes - (result.kind === 'read' ? pieces.bytes : 0);
+        if (result.kind !== 'read') skipBody(request);
         resolve(result);
       };
       const onData = (chunk: Buffer) => {
@@ -65,6 +67,8 @@ export class BodyReader {
       const onEnd = () => finish({ kind: 'read', body: pieces.concat() });
       const onAbort = () => finish({ kind: 'aborted' });
       request.on('data', onData).on('end', onEnd).on('close', onAbort).on('error', onAbort);
+      // Otherwise Node parses the chunks of a whole read before the first of them arrives here.
+      if (isChunked) request.read(0);
     });
   }
 

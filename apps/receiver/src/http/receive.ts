@@ -7,6 +7,7 @@ import type { IngestResult, InboundRequest } from '../ingest/inbound-request.ts'
 import { answerOf, outcomeOf } from './ingest-answer.ts';
 import type { BodyReader } from './read-body.ts';
 import { Refusals } from './refusals.ts';
+import { remoteAddress } from './remote-address.ts';
 import type { Report } from '../report.ts';
 
 export type ReceiveDeps = {
@@ -157,7 +158,7 @@ function inboundOf(request: WebhookRequest): RequestWithoutBody {
     headers: (name) => headerOf(request, name),
     rawHeaders: request.rawHeaders,
     query: queryOf(request),
-    remoteAddr: request.ip ?? null,
+    remoteAddr: remoteAddress(request.ip, request.socket.remoteAddress),
     correlationId: correlationIdOf(request.get('x-correlation-id'), receivedAt),
     receivedAt,
   };

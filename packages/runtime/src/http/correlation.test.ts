@@ -1,7 +1,9 @@
 import { timeOfId } from '@hqrelay/domain/ids';
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { correlationIdOf } from './correlation.ts';
 
+const anyCharacter = fc.nat(0xffff).map((code) => String.fromCharCode(code));
 const nowMs = 1_790_000_000_123;
 
 it.each([
@@ -20,3 +22,14 @@ it.each([undefined, '', 'x'.repeat(129), 'two words', 'a\r\nb', 'a\n', 'é', '<s
     expect(timeOfId(correlationIdOf(id, nowMs))).toBe(nowMs);
   },
 );
+
+it('a correlation id is the header of the request or a new id, and never holds a character that a header or a log line must not', () => {
+  const nearlySane = fc.stringMatching(/^[A-Za-z0-9._:/+=@-]{0,130}[\s\S]?$/);
+  fc.assert(
+    fc.property(fc.oneof(nearlySane, fc.string({ unit: anyCharacter })), (value) => {
+      const id = correlationIdOf(value, nowMs);
+      expect(id).toMatch(/^[!-~]{1,128}$/);
+      expect(id === value || timeOfId(id) === nowMs).toBe(true);
+    }),
+  );
+});

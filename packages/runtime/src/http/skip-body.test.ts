@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import express, { type Express } from 'express';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createHttpServer, type HttpServer } from './http-server.ts';
+import { ignoreBody, skipBody } from './skip-body.ts';
+
+const servers: HttpServer[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close(0))));
+
+async function start(app: Express): Promise<number> {
+  const server = createHttpServer(app);
+  servers.push(server);
+  return server.listen(0);
+}
+
+/** Sends text at once and resolves with the answer when the server has closed the connection. */
+async function exchange(port: number, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  let received = '';
+  socket.on('data', (data) => (received += data)).on('error', () => {});
+  socket.write(text);
+  await once(socket, 'close');
+  return received;
+}
+
+const post = (chunks: number) =>
+  `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(chunks)}0\r\n\r\n`;
+
+describe('a body that is skipped', () => {
+  /** Counts the chunks of each body and skips the rest of a body after a hundred. */
+  async function startCounting() {
+    const counts: number[] = [];
+    const app = express().post('/', (request, response) => {
+      let count = 0;
+      request.on('data', () => {
+        count += 1;
+        if (count === 100) skipBody(request);
+      });
+      request.read(0);
+      request.once('end', () => {
+        counts.push(count);
+        response.set('Connection', 'close').send('ok');
+      });
+    });
+    return { port: await start(app), counts };
+  }
+
+  it('no chunk of a body reaches the server after it skips the body, though all were read at once', async () => {
+    const { port, counts } = await startCounting();
+    expect(await exchange(port, post(5_000))).toMatch(/^HTTP\/1.1 200 /);
+    expect(counts).toEqual([100]);
+  });
+
+  it('the bodies of later connections are complete after a body was skipped', async () => {
+    const { port, counts } = await startCounting();
+    for (const chunks of [5_000, 99, 5_000, 98, 97]) await exchange(port, post(chunks));
+    expect(counts).toEqual([100, 99, 100, 98, 97]);
+  });
+});
+
+describe('a route that reads no body', () => {
+  const startHealth = () =>
+    start(express().get('/health', ignoreBody, (_request, response) => void response.send('ok')));
+
+  it.each([
+    'Content-Length: 4\r\n\r\nbody',
+    `Transfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(9_000)}`,
+  ])('a route that reads no body answers a request with one, and closes the connection', async (rest) => {
+    const answer = await exchange(await startHealth(), `GET /health HTTP/1.1\r\nHost: a\r\n${rest}`);
+    expect(answer).toMatch(/^HTTP\/1.1 200 .*\r\nConnection: close\r\n/s);
+  });
+
+  it('a route that reads no body keeps the connection of a request without one', async () => {
+    const get = 'GET /health HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n';
+    const answers = await exchange(await startHealth(), `${get}\r\n${get}Connection: close\r\n\r\n`);
+    expect(answers.match(/HTTP\/1.1 200 /g)).toHaveLength(2);
+  });
+});
