@@ -14,7 +14,7 @@ COPY . .
 RUN npm run build \
  && npm prune --omit=dev \
  && rm -rf apps/*/src apps/*/test packages/*/src packages/*/test \
- && rm -rf tools/services && for dev in services testing e2e; do rm -rf "packages/$dev" "node_modules/@hqrelay/$dev"; done
+ && rm -rf tools/services && for dev in services testing e2e provider-oracles; do rm -rf "packages/$dev" "node_modules/@hqrelay/$dev"; done
 
 FROM node:24.19.0-bookworm-slim
 ENV NODE_ENV=production

@@ -12,6 +12,7 @@ const filesPerFolder = 12;
 /** Folders that hold one file for each thing of a kind, however many there are. */
 const mayBeLong = [
   'packages/db/src/queries',
+  'packages/provider-oracles/src/cases',
   'packages/db/src/schema',
   'apps/cli/src/commands',
   'apps/worker/src/jobs',

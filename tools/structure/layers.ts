@@ -15,6 +15,7 @@ const development: Readonly<Record<string, readonly string[]>> = {
   docs: [],
   services: ['db'],
   testing: [...packages, 'services'],
+  'provider-oracles': ['domain'],
   e2e: [...packages, 'services', 'testing'],
   harness: [...packages, 'services', 'testing'],
   up: [...packages, 'services', 'bootstrap', 'cli'],
