@@ -13,6 +13,7 @@ import { addEndpointResume } from './commands/endpoint-resume.ts';
 import { addEndpointRotateSecret } from './commands/endpoint-rotate-secret.ts';
 import { addEndpointTest } from './commands/endpoint-test.ts';
 import { addEndpointUpdate } from './commands/endpoint-update.ts';
+import { addErase } from './commands/erase.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addProjectArchive } from './commands/project-archive.ts';
 import { addProjectCreate } from './commands/project-create.ts';
@@ -58,7 +59,8 @@ function createProgram(cli: Cli): Command {
     const parent = program.command(noun).description(description);
     for (const add of commands) add(parent, cli);
   }
-  for (const add of [addStatus, addSecretsReseal, addSend, addReplay, addMigrate]) add(program, cli);
+  for (const add of [addStatus, addSecretsReseal, addSend, addReplay, addErase, addMigrate])
+    add(program, cli);
   return program;
 }
 

@@ -8,7 +8,7 @@ import { formatDuration, printResult } from './output/print.ts';
 import { actorOfOperator, valueOf } from './perform-action.ts';
 
 const reasons: Readonly<Record<keyof ReplayCount['notReplayed'], string>> = {
-  payload_dropped: 'the payload was dropped (PAYLOAD_RETENTION_DAYS)',
+  payload_dropped: 'the payload was dropped (PAYLOAD_RETENTION_DAYS) or erased',
   not_recorded: 'the webhook is not in Postgres yet: try again later',
   no_endpoint: 'there is no such endpoint',
   endpoint_archived: 'the endpoint is archived',

@@ -28,6 +28,8 @@ export type Refusal = {
     | 'endpoint.other_project'
     | 'webhook.owes_nothing'
     | 'webhook.not_replayable'
+    | 'webhook.not_erasable'
+    | 'webhook.waiting'
     | 'replay_job.ended';
   message: string;
 };

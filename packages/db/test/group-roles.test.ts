@@ -185,6 +185,11 @@ describe('the database', () => {
     ['read the states of deliveries', 'select state from delivery_status', ['worker', 'console', 'reader']],
     ['make partitions', 'select hqrelay_ensure_partition(now())', ['receiver', 'worker', 'console']],
     ['drop old payloads', `select hqrelay_drop_payloads(now() - interval '9 days', ${id}, 1)`, ['worker']],
+    [
+      'erase a payload',
+      `do $$ begin perform hqrelay_erase_webhook(${id}, 'test'); exception when no_data_found then null; end $$`,
+      ['console'],
+    ],
     ['create a table', 'create table public.mine (id int)', []],
     ['switch a trigger off', 'alter table webhook_logs disable trigger all', []],
   ])('the database lets exactly the programs that need it %s', async (_what, statement, allowed) => {

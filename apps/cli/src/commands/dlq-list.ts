@@ -75,7 +75,8 @@ function tableOf(deadLetters: readonly queries.DeadLetter[], whenEmpty: string):
       each.lastError ?? (each.lastStatusCode === null ? null : `HTTP ${each.lastStatusCode}`),
       each.webhookLogId,
       each.webhookId,
-      each.replayedAt && `${formatTime(each.replayedAt)} as ${each.replayId}`,
+      each.replayedAt &&
+        `${formatTime(each.replayedAt)} ${each.replayId ? `as ${each.replayId}` : '(erased)'}`,
     ]),
     whenEmpty,
   );

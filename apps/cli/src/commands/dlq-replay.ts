@@ -66,7 +66,9 @@ async function replayNamed(cli: Cli, pool: pg.Pool, given: string[], options: Op
 function whyNotReplayable(letter: DeadLetter | undefined): string | null {
   if (!letter) return 'there is no such dead letter';
   if (letter.kind !== 'delivery') return `it is no delivery (${letter.kind}: ${letter.reason})`;
-  return letter.replayedAt
-    ? `it was replayed at ${formatTime(letter.replayedAt)} as ${letter.replayId}`
-    : null;
+  if (!letter.replayedAt) return null;
+  const at = formatTime(letter.replayedAt);
+  return letter.replayId === null
+    ? `its payload was erased at ${at}`
+    : `it was replayed at ${at} as ${letter.replayId}`;
 }

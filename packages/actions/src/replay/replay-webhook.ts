@@ -1,4 +1,5 @@
 import { inTransaction } from '@hqrelay/db/in-transaction';
+import { readErasure } from '@hqrelay/db/queries/erase-webhook';
 import { readEndpoint, type Endpoint } from '@hqrelay/db/queries/endpoints';
 import { ensurePartition } from '@hqrelay/db/queries/partitions';
 import { finishReplayJob, insertReplayJob } from '@hqrelay/db/queries/replay-jobs';
@@ -35,7 +36,7 @@ export async function replayWebhook(
     return refused('webhook.not_found', `there is no webhook ${id}; its row can be a moment late`);
   }
   const recorded = (await readRecordedWebhooks(pool, [id])).get(id);
-  if (!recorded) return refused('webhook.not_replayable', whyWithoutPayload(webhook));
+  if (!recorded) return refused('webhook.not_replayable', await whyWithoutPayload(pool, webhook));
   const targets = await findTargets(pool, webhook, input.endpointId);
   if (targets.kind === 'refused') return targets;
   await ensurePartition(pool, now);
@@ -105,7 +106,12 @@ async function findTargets(
   return done(targets);
 }
 
-function whyWithoutPayload({ id, status, reason, duplicateOf }: Webhook): string {
+async function whyWithoutPayload(pool: pg.Pool, webhook: Webhook): Promise<string> {
+  const { id, status, reason, duplicateOf } = webhook;
+  const erasure = await readErasure(pool, id);
+  if (erasure) {
+    return `the webhook ${id} cannot be replayed: its payload was erased at ${erasure.erasedAt.toISOString()} by ${erasure.actor}`;
+  }
   const because = reason === null ? '' : ` (${reason})`;
   switch (status) {
     case 'queued':

@@ -34,7 +34,7 @@ export type ListedWebhook = Webhook & { deliveries: Partial<Record<DeliveryState
 
 export type WebhookDetails = {
   webhook: Webhook & { projectName: string | null };
-  /** Null when it was never stored or was dropped. `body` is null when it is over `bodyBytesMax`. */
+  /** Null when it was never stored, was dropped or erased. `body` is null when it is over `bodyBytesMax`. */
   payload: { headers: [string, string][]; query: string; bytes: number; body: Buffer | null } | null;
   deliveries: {
     deliveryId: string;

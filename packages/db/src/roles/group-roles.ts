@@ -25,9 +25,10 @@ export const secretColumns: Readonly<Record<string, readonly string[]>> = {
 
 const ensurePartition = 'hqrelay_ensure_partition(timestamptz)';
 const dropPayloads = 'hqrelay_drop_payloads(timestamptz, uuid, integer)';
+const eraseWebhook = 'hqrelay_erase_webhook(uuid, text)';
 
 /** The functions that a role may call only with a grant. */
-export const functions: readonly string[] = [ensurePartition, dropPayloads];
+export const functions: readonly string[] = [ensurePartition, dropPayloads, eraseWebhook];
 
 /**
  * The group roles and what each may do, as the first half of a GRANT. A row lock (FOR UPDATE, FOR NO KEY UPDATE) needs UPDATE
@@ -66,7 +67,7 @@ export const groupRoles = {
     `insert, update on ${configuration.join(', ')}, replay_jobs`,
     'insert on admin_log, replays, held_deliveries',
     'update (replay_id, replayed_at) on dead_letters',
-    `execute on function ${ensurePartition}`,
+    `execute on function ${ensurePartition}, ${eraseWebhook}`,
   ],
   hqrelay_reader: [],
 } as const satisfies Record<string, readonly string[]>;

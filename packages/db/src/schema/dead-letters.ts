@@ -21,6 +21,7 @@ export const deadLetters = pgTable(
     deadAt: timestamp('dead_at', { withTimezone: true, precision: 3 }).notNull(),
     /** Its last replay; null before the first. */
     replayId: uuid('replay_id'),
+    /** Without a replay: when its payload was erased. */
     replayedAt: timestamp('replayed_at', { withTimezone: true, precision: 3 }),
   },
   (table) => [
