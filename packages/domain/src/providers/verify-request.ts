@@ -1,0 +1,191 @@
+import { hash, timingSafeEqual, verify as verifyBytes } from 'node:crypto';
+import { decodeExactly, decodeHmacKey, decodePublicKey } from './decode-key.ts';
+import { parseSignatures, shapeOf } from './parse-signature.ts';
+import { elementsAt, onTheWire, readSource, type Reading } from './read-source.ts';
+import type { RequestView } from './request-view.ts';
+import { messagesOf, type Condition, type HmacScheme, type Scheme, type SignedScheme } from './scheme.ts';
+import { hmacOf, messageOf } from './signed-message.ts';
+import { parseTime, staleness } from './signed-time.ts';
+import type { TemplateValues } from './template.ts';
+
+export type SignatureCheck =
+  /**
+   * `secretId`: null where nothing is checked. `scheme`: the one that judged the request. `signature`: its decoded bytes, which
+   * do not depend on the header's spelling; null where there is none.
+   */
+  | { kind: 'verified'; secretId: string | null; scheme: Scheme; signature: Buffer | null }
+  | { kind: 'missing' }
+  | { kind: 'malformed'; message: string }
+  | { kind: 'mismatch' }
+  | { kind: 'stale'; message: string };
+
+/** What a project verifies with. */
+export type ProjectKeys = {
+  /** All of them are tried. A secret that does not decode verifies nothing. */
+  secrets: readonly { id: string; key: string }[];
+  settings?: Readonly<Record<string, string>>;
+};
+
+const elementsMax = 1_000;
+
+/**
+ * Verifies a request at `now` (ms) with the first scheme whose condition holds; never throws. `missing` and `malformed` depend on
+ * where the signature stands alone, a malformed timestamp counts as a wrong signature, and `stale` requires a correct one.
+ */
+export function verifyRequest(
+  schemes: readonly Scheme[],
+  { secrets, settings = {} }: ProjectKeys,
+  view: RequestView,
+  now: number,
+): SignatureCheck {
+  const reading: Reading = { view, settings, isExact: true };
+  const scheme = schemes.find((each) => holds('when' in each ? each.when : undefined, reading));
+  if (!scheme) return { kind: 'missing' };
+  if (scheme.kind === 'none') return { kind: 'verified', secretId: null, scheme, signature: null };
+  if (scheme.each === undefined) return judge(scheme, secrets, reading, now);
+
+  const elements = elementsAt(reading, scheme.each);
+  if (!elements?.length) return { kind: 'missing' };
+  if (elements.length > elementsMax) return { kind: 'mismatch' };
+  let check: SignatureCheck = { kind: 'missing' };
+  for (const element of elements) {
+    check = judge(scheme, secrets, { ...reading, element }, now);
+    if (check.kind !== 'verified') return check;
+  }
+  return check;
+}
+
+export function holds(condition: Condition | undefined, reading: Reading): boolean {
+  if (!condition) return true;
+  if ('has' in condition) return Boolean(readSource(reading, condition.has));
+  return !readSource(reading, condition.lacks);
+}
+
+type Secrets = ProjectKeys['secrets'];
+type Checking = Exclude<Scheme, { kind: 'none' }>;
+
+function judge(scheme: Checking, secrets: Secrets, reading: Reading, now: number): SignatureCheck {
+  if (scheme.kind === 'token') return judgeToken(scheme, secrets, reading);
+  if (scheme.kind === 'basic') return judgeBasic(scheme, secrets, reading);
+  return judgeSignature(scheme, secrets, reading, now);
+}
+
+function judgeSignature(
+  scheme: SignedScheme,
+  secrets: Secrets,
+  reading: Reading,
+  now: number,
+): SignatureCheck {
+  const given = parseSignatures(scheme, reading);
+  if (given.kind === 'missing') return given;
+  if (given.kind === 'malformed') {
+    const place = scheme.signature.from.replace(/^header:/, '');
+    return { kind: 'malformed', message: `${place} is not ${shapeOf(scheme)}` };
+  }
+  const values: TemplateValues = { ...reading, signatureItems: given.items };
+  if (scheme.timestamp) values.ts = readSource(values, scheme.timestamp.from);
+  const verified =
+    scheme.kind === 'hmac'
+      ? findHmac(scheme, secrets, values, given.signatures)
+      : findPublicKey(scheme, secrets, values, given.signatures);
+  const signedAt = scheme.timestamp && parseTime(scheme.timestamp, values.ts);
+  if (!verified || (scheme.timestamp && signedAt === undefined) || !coversBody(scheme, values)) {
+    return { kind: 'mismatch' };
+  }
+  const stale = scheme.timestamp && staleness(scheme.timestamp, signedAt!, now);
+  return stale ? { kind: 'stale', message: stale } : { kind: 'verified', scheme, ...verified };
+}
+
+type Verified = { secretId: string; signature: Buffer };
+
+const placeholder = { id: '', key: '' };
+const placeholderKey = Buffer.alloc(32, 1);
+
+/** Compares every signature with that of every secret. Without a secret the same work is done with a placeholder, so that the time reveals nothing. */
+function findHmac(
+  scheme: HmacScheme,
+  secrets: Secrets,
+  values: TemplateValues,
+  signatures: readonly Buffer[],
+): Verified | undefined {
+  let verified: Verified | undefined;
+  for (const { id, key } of secrets.length > 0 ? secrets : [placeholder]) {
+    const bytes = decodeHmacKey(scheme, key);
+    values.secret = onTheWire(key);
+    for (const template of messagesOf(scheme)) {
+      const message = messageOf(template, values);
+      const expected = hmacOf(scheme.alg, bytes ?? placeholderKey, message);
+      for (const signature of signatures) {
+        const isEqual = timingSafeEqual(expected, signature);
+        // A signature over an absent header proves nothing about it.
+        if (isEqual && bytes && message.isComplete) verified ??= { secretId: id, signature };
+      }
+    }
+  }
+  return verified;
+}
+
+function findPublicKey(
+  scheme: Exclude<SignedScheme, { kind: 'hmac' }>,
+  secrets: Secrets,
+  values: TemplateValues,
+  signatures: readonly Buffer[],
+): Verified | undefined {
+  for (const { id, key } of secrets) {
+    const publicKey = decodePublicKey(scheme.kind, key);
+    if (!publicKey) continue;
+    for (const template of messagesOf(scheme)) {
+      const message = messageOf(template, values);
+      if (!message.isComplete) continue;
+      const bytes = message.bytes();
+      const algorithm = scheme.kind === 'ed25519' ? null : 'sha256';
+      const signature = signatures.find((each) => verifyBytes(algorithm, bytes, publicKey, each));
+      if (signature) return { secretId: id, signature };
+    }
+  }
+  return undefined;
+}
+
+/** Whether the digest that the provider signed instead of the body is that of the body. */
+function coversBody(scheme: SignedScheme, values: TemplateValues): boolean {
+  if (scheme.kind !== 'hmac' || scheme.bodyDigest === undefined) return true;
+  return readSource(values, scheme.bodyDigest)?.toLowerCase() === values.view.bodySha256Hex();
+}
+
+function judgeToken(
+  scheme: Extract<Scheme, { kind: 'token' }>,
+  secrets: Secrets,
+  reading: Reading,
+): SignatureCheck {
+  const value = readSource(reading, scheme.from);
+  if (!value) return { kind: 'missing' };
+  const { prefix } = scheme;
+  const token = prefix !== undefined && value.startsWith(prefix) ? value.slice(prefix.length) : value;
+  return equalSecret(scheme, secrets, Buffer.from(token, 'latin1'));
+}
+
+function judgeBasic(
+  scheme: Extract<Scheme, { kind: 'basic' }>,
+  secrets: Secrets,
+  reading: Reading,
+): SignatureCheck {
+  const value = readSource(reading, 'header:authorization');
+  if (!value) return { kind: 'missing' };
+  const encoded = /^Basic +(\S+)$/i.exec(value)?.[1];
+  const userAndPassword = encoded === undefined ? undefined : decodeExactly(encoded, 'base64');
+  if (!userAndPassword) return { kind: 'malformed', message: 'authorization is not Basic <base64>' };
+  return equalSecret(scheme, secrets, userAndPassword);
+}
+
+/** Compares digests, so that neither the length nor the first difference of a secret shows in the time. */
+function equalSecret(scheme: Scheme, secrets: Secrets, given: Buffer): SignatureCheck {
+  const digest = hash('sha256', given, 'buffer');
+  let secretId: string | undefined;
+  for (const { id, key } of secrets.length > 0 ? secrets : [placeholder]) {
+    const isEqual = timingSafeEqual(digest, hash('sha256', Buffer.from(key, 'utf8'), 'buffer'));
+    if (isEqual && key !== '') secretId ??= id;
+  }
+  return secretId === undefined
+    ? { kind: 'mismatch' }
+    : { kind: 'verified', scheme, secretId, signature: null };
+}
