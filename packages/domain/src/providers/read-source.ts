@@ -88,9 +88,14 @@ function settingOf({ settings }: Reading, name: string): string | undefined {
 function textAt(reading: Reading, pointer: string): string | undefined {
   const document = documentOf(reading);
   const value = document && valueAt(document.value, pointer);
-  if (typeof value === 'string') return onTheWire(value);
+  if (typeof value === 'string') return value.isWellFormed() ? onTheWire(value) : utf16OnTheWire(value);
   if (typeof value === 'boolean') return String(value);
   return typeof value === 'number' ? String(valueAt(document?.literal(), pointer)) : undefined;
+}
+
+/** UTF-8 has no bytes for a lone surrogate: two texts that differ in one would become the same id. */
+function utf16OnTheWire(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('latin1');
 }
 
 function firstMemberBut(value: unknown, excluded: string): string | undefined {

@@ -11,7 +11,10 @@ import { z } from 'zod';
 const source = z
   .string()
   .max(256)
-  .regex(/^(?:header|query|form|setting|signature|member):.+$|^json:(?:\/.*)?$/, 'a source such as header:NAME');
+  .regex(
+    /^(?:header|query|form|setting|signature|member):.+$|^json:(?:\/.*)?$/,
+    'a source such as header:NAME',
+  );
 
 /**
  * Text with tokens: a source in braces (`{header:webhook-id}`), or one of `{body}`, `{ts}` (the timestamp as it was sent),
@@ -95,7 +98,13 @@ const basicScheme = z.strictObject({ kind: z.literal('basic'), ...judged });
 /** Everything is accepted. */
 const noScheme = z.strictObject({ kind: z.literal('none') });
 
-const anyScheme = z.discriminatedUnion('kind', [hmacScheme, publicKeyScheme, tokenScheme, basicScheme, noScheme]);
+const anyScheme = z.discriminatedUnion('kind', [
+  hmacScheme,
+  publicKeyScheme,
+  tokenScheme,
+  basicScheme,
+  noScheme,
+]);
 
 /** How a request proves who sent it, as data. */
 export type Scheme = z.infer<typeof anyScheme>;
@@ -105,7 +114,10 @@ export type Condition = z.infer<typeof condition>;
 
 /** A scheme that a project brings itself (`--scheme FILE`): it proves who sent the request, and a signature covers the body. */
 export const projectScheme = anyScheme
-  .refine((scheme) => scheme.kind !== 'none', 'a scheme checks something; see the provider unverified-accept-anything')
+  .refine(
+    (scheme) => scheme.kind !== 'none',
+    'a scheme checks something; see the provider unverified-accept-anything',
+  )
   .refine(
     (scheme) => !('message' in scheme) || messagesOf(scheme).every((message) => message.includes('{body}')),
     'the message does not contain {body}',

@@ -41,7 +41,8 @@ export function renderPieces(
   let isComplete = true;
   for (const part of partsOf(template)) {
     const piece = pieceOf(part, values);
-    if (piece === undefined || (piece === '' && part.kind === 'source' && !part.isOptional)) isComplete = false;
+    if (piece === undefined || (piece === '' && part.kind === 'source' && !part.isOptional))
+      isComplete = false;
     else take(piece);
   }
   return isComplete;
