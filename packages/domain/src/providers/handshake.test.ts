@@ -1,9 +1,9 @@
 import { createHmac, hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { answerHandshake } from './handshake.ts';
-import { headerLookupOf } from './header-lookup.ts';
+import { headerLookupOf } from './request/header-lookup.ts';
 import { findPreset } from './presets.ts';
-import { viewOf } from './request-view.ts';
+import { viewOf } from './request/request-view.ts';
 
 type Asked = {
   method?: string;

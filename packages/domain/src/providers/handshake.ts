@@ -1,10 +1,10 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
-import { decodeHmacKey } from './decode-key.ts';
+import { decodeHmacKey } from './signature/decode-key.ts';
 import type { Handshake } from './preset.ts';
-import { readSource, type Reading } from './read-source.ts';
-import type { RequestView } from './request-view.ts';
-import { renderText, type TemplateValues } from './template.ts';
-import { holds, type ProjectKeys } from './verify-request.ts';
+import { readSource, type Reading } from './request/read-source.ts';
+import type { RequestView } from './request/request-view.ts';
+import { renderText, type TemplateValues } from './request/template.ts';
+import { holds, type ProjectKeys } from './signature/verify-request.ts';
 
 export type HandshakeReply = {
   status: 200 | 204;

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { Preset } from './preset.ts';
-import type { Reading } from './read-source.ts';
-import type { RequestView } from './request-view.ts';
-import { onlySourceOf, renderText, type TemplateValues } from './template.ts';
+import type { Reading } from './request/read-source.ts';
+import type { RequestView } from './request/request-view.ts';
+import { renderText, type TemplateValues } from './request/template.ts';
 
 export type Identity = {
   /** The id as the provider gave it, else the body's SHA-256 in hex. */
@@ -36,14 +36,6 @@ export function identify(
     eventType: type === undefined ? null : storableEventType(type),
     orderingKey: orderingKey === undefined ? null : storableId(orderingKey),
   };
-}
-
-/** Whether the signature covers the id, so that the same signature never comes with another one. */
-export function isIdSigned({ webhookId }: Pick<Preset, 'webhookId'>, message: string): boolean {
-  return webhookId.every((template) => {
-    const source = onlySourceOf(template);
-    return source?.startsWith('json:') ? message.includes('{body}') : message.includes(template);
-  });
 }
 
 function firstOf(

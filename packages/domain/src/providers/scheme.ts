@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { templateProblem } from './request/template.ts';
 
 /**
  * Where a value stands in a request:
@@ -12,8 +13,8 @@ const source = z
   .string()
   .max(256)
   .regex(
-    /^(?:header|query|form|setting|signature|member):.+$|^json:(?:\/.*)?$/,
-    'a source such as header:NAME',
+    /^header:[a-z0-9!#$%&'*+.^_`|~-]+$|^(?:query|form|setting|signature|member):.+$|^json:(?:\/.*)?$/,
+    'a source such as header:x-name, with header names in lower case',
   );
 
 /**
@@ -21,7 +22,13 @@ const source = z
  * `{url}` (PUBLIC_URL with path and query), `{method}`, `{secret}`, `{crc32}` (of the body, decimal), `{sortedForm}` (names and
  * values of the form, sorted), `{bodySha256}` (hex). A source that is absent makes the template void; `{SOURCE?}` is empty then.
  */
-const template = z.string().min(1).max(1_024);
+const template = z
+  .string()
+  .min(1)
+  .max(1_024)
+  .refine((text) => templateProblem(text) === undefined, {
+    error: ({ input }) => templateProblem(String(input)),
+  });
 
 const signaturePlace = z.strictObject({
   from: source,

@@ -1,7 +1,7 @@
 import { decodeExactly } from './decode-key.ts';
-import { readSource, type Reading } from './read-source.ts';
-import type { SignedScheme } from './scheme.ts';
-import { renderText } from './template.ts';
+import { readSource, type Reading } from '../request/read-source.ts';
+import type { SignedScheme } from '../scheme.ts';
+import { renderText } from '../request/template.ts';
 
 export type GivenSignatures =
   | { kind: 'missing' }

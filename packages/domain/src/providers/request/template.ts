@@ -64,16 +64,12 @@ export function renderText(
   return isComplete ? text : undefined;
 }
 
-/** The source of a template that is one source and nothing else. */
-export function onlySourceOf(template: string): string | undefined {
-  const parts = partsOf(template);
-  const [first] = parts;
-  return parts.length === 1 && first?.kind === 'source' ? first.source : undefined;
-}
-
-/** Every source that the template reads. */
-export function sourcesOf(template: string): string[] {
-  return partsOf(template).flatMap((part) => (part.kind === 'source' ? [part.source] : []));
+/** The first source of the template that is needed and absent. */
+export function absentSource(template: string, values: TemplateValues): string | undefined {
+  for (const part of partsOf(template)) {
+    if (part.kind === 'source' && !part.isOptional && !readSource(values, part.source)) return part.source;
+  }
+  return undefined;
 }
 
 function partsOf(template: string): readonly Part[] {
@@ -86,8 +82,19 @@ function partsOf(template: string): readonly Part[] {
   return parts;
 }
 
+/** Why a template cannot be used; undefined when it can. */
+export function templateProblem(template: string): string | undefined {
+  try {
+    parseTemplate(template);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return error.message;
+    throw error;
+  }
+}
+
 /** Throws RangeError for an unknown token or a stray brace. */
-export function parseTemplate(template: string): Part[] {
+function parseTemplate(template: string): Part[] {
   return template.split(/(\{[^{}]*\})/).flatMap((text): Part[] => {
     if (text === '') return [];
     if (!text.startsWith('{')) {
@@ -99,7 +106,7 @@ export function parseTemplate(template: string): Part[] {
     if (whole) return [{ kind: whole }];
     const isOptional = token.endsWith('?');
     const source = isOptional ? token.slice(0, -1) : token;
-    if (!/^(?:header|query|form|setting|signature|member|json):./.test(source)) {
+    if (!/^(?:header:[^A-Z]+|(?:query|form|setting|signature|member|json):.+)$/.test(source)) {
       throw new RangeError(`the template ${template} has the unknown token ${text}`);
     }
     return [{ kind: 'source', source, isOptional }];

@@ -58,7 +58,7 @@ export function isText(reading: Reading, source: string): boolean {
 }
 
 /** The value of the JSON Pointer; undefined when there is none. */
-export function valueAt(document: unknown, pointer: string): unknown {
+function valueAt(document: unknown, pointer: string): unknown {
   if (pointer === '') return document;
   let value = document;
   for (const escaped of pointer.slice(1).split('/')) {

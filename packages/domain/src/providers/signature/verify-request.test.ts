@@ -1,14 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import {
-  genericScheme,
-  genericTimestampScheme,
-  type SignatureScheme,
-  signatureScheme,
-  signInbound,
-  verifySignature,
-} from './signature.ts';
+import { genericScheme, genericTimestampScheme } from '../generic.ts';
+import { viewOf } from '../request/request-view.ts';
+import { projectScheme, type HmacScheme } from '../scheme.ts';
+import { signRequest } from './sign-request.ts';
+import { verifyRequest } from './verify-request.ts';
 
 const now = 1_700_000_000_000;
 const nowSeconds = now / 1_000;
@@ -18,9 +15,22 @@ const githubSignature = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c
 
 type Request = { headers: Record<string, string>; body: Uint8Array };
 
-function verify(scheme: SignatureScheme, request: Request, secrets = [secret], at = now) {
+const url = 'https://hooks.example.com/v1/webhooks/1';
+
+function verify(scheme: HmacScheme, request: Request, secrets = [secret], at = now) {
   const headers = (name: string) => request.headers[name];
-  return verifySignature(scheme, secrets, { headers, body: request.body }, at);
+  const view = viewOf({ method: 'POST', url, query: '', headers, body: Buffer.from(request.body) });
+  return verifyRequest([scheme], { secrets }, view, at);
+}
+
+/** The headers that a sender adds to `headers` when it signs a body. */
+function signHeaders(
+  scheme: HmacScheme,
+  key: string,
+  { body: over, now: at, headers = {} }: { body: Uint8Array; now: number; headers?: Record<string, string> },
+) {
+  const draft = { method: 'POST', url, headers, body: Buffer.from(over) };
+  return signRequest([scheme], { secrets: [{ id: 's', key }] }, draft, at).headers;
 }
 
 function verifyGeneric(signature: string, over: Uint8Array = body, secrets = [secret]) {
@@ -28,7 +38,7 @@ function verifyGeneric(signature: string, over: Uint8Array = body, secrets = [se
 }
 
 function signed(over: Uint8Array) {
-  return signInbound(genericScheme, secret.key, { body: over, now });
+  return signHeaders(genericScheme, secret.key, { body: over, now });
 }
 
 function signedAt(timestamp: string, key = secret.key) {
@@ -56,7 +66,7 @@ describe('published vectors', () => {
     ],
     ['sha1', 'effcdf6ae5eb2fa2d27416d5f184df9c259a7c79'],
   ] as const)('test case 2 of RFC 4231 and RFC 2202 is verified with %s', (alg, signature) => {
-    const scheme: SignatureScheme = { ...genericScheme, alg, header: 'x-signature', prefix: '' };
+    const scheme: HmacScheme = { ...genericScheme, alg, signature: { from: 'header:x-signature' } };
     const request = {
       headers: { 'x-signature': signature },
       body: Buffer.from('what do ya want for nothing?'),
@@ -68,15 +78,14 @@ describe('published vectors', () => {
   });
 
   it('the signature of the Slack example is verified', () => {
-    const scheme: SignatureScheme = {
+    const scheme: HmacScheme = {
       kind: 'hmac',
       alg: 'sha256',
       key: 'utf8',
       encoding: 'hex',
-      header: 'x-slack-signature',
-      prefix: 'v0=',
-      message: [{ literal: 'v0:' }, 'timestamp', { literal: ':' }, 'body'],
-      timestamp: { header: 'x-slack-request-timestamp', toleranceSeconds: 300 },
+      signature: { from: 'header:x-slack-signature', prefix: 'v0=' },
+      message: 'v0:{ts}:{body}',
+      timestamp: { from: 'header:x-slack-request-timestamp', unit: 'seconds', toleranceSeconds: 300 },
     };
     const headers = {
       'x-slack-signature': 'v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503',
@@ -92,15 +101,14 @@ describe('published vectors', () => {
 });
 
 describe('a scheme as data', () => {
-  const standardWebhooks: SignatureScheme = {
+  const standardWebhooks: HmacScheme = {
     kind: 'hmac',
     alg: 'sha256',
     key: 'whsec',
     encoding: 'base64',
-    header: 'webhook-signature',
-    prefix: 'v1,',
-    message: [{ header: 'webhook-id' }, { literal: '.' }, 'timestamp', { literal: '.' }, 'body'],
-    timestamp: { header: 'webhook-timestamp', toleranceSeconds: 300 },
+    signature: { from: 'header:webhook-signature', prefix: 'v1,' },
+    message: '{header:webhook-id}.{ts}.{body}',
+    timestamp: { from: 'header:webhook-timestamp', unit: 'seconds', toleranceSeconds: 300 },
   };
   const key = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const secrets = [{ id: 'sw', key }];
@@ -136,7 +144,7 @@ describe('a scheme as data', () => {
   });
 
   it('a base64 signature is verified with and without padding, and any other form is malformed', () => {
-    const signed = signInbound(standardWebhooks, key, { body, now, headers: { 'webhook-id': 'msg_1' } });
+    const signed = signHeaders(standardWebhooks, key, { body, now, headers: { 'webhook-id': 'msg_1' } });
     const kindWith = (signature: string) =>
       verify(standardWebhooks, { headers: { ...signed, 'webhook-signature': signature }, body }, secrets)
         .kind;
@@ -176,7 +184,7 @@ describe('a scheme as data', () => {
     ['whsec', 'SmVmZQ=='],
     ['utf8', 'Jefe'],
   ] as const)('a key that is %s is decoded', (encoding, text) => {
-    const scheme: SignatureScheme = { ...genericScheme, key: encoding };
+    const scheme: HmacScheme = { ...genericScheme, key: encoding };
     const signature = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843';
     const request = {
       headers: { 'x-hub-signature-256': `sha256=${signature}` },
@@ -196,7 +204,7 @@ describe('a scheme as data', () => {
     ['base64', 'SmVmZQ='],
     ['whsec', 'whsec_'],
   ] as const)('a %s key of %j, which decodes to nothing, neither verifies nor signs', (encoding, text) => {
-    const scheme: SignatureScheme = { ...genericScheme, key: encoding };
+    const scheme: HmacScheme = { ...genericScheme, key: encoding };
     for (const guess of [
       '',
       text,
@@ -207,41 +215,50 @@ describe('a scheme as data', () => {
       const request = { headers: { 'x-hub-signature-256': `sha256=${signature}` }, body };
       expect(verify(scheme, request, [{ id: 'k', key: text }])).toEqual({ kind: 'mismatch' });
     }
-    expect(() => signInbound(scheme, text, { body, now })).toThrow(RangeError);
+    expect(() => signHeaders(scheme, text, { body, now })).toThrow(RangeError);
   });
 
   it.each([genericScheme, genericTimestampScheme, standardWebhooks])(
     'signature scheme %# survives a round trip through JSON',
     (scheme) => {
-      expect(signatureScheme.parse(JSON.parse(JSON.stringify(scheme)))).toEqual(scheme);
+      expect(projectScheme.parse(JSON.parse(JSON.stringify(scheme)))).toEqual(scheme);
     },
   );
 
   it.each([
-    ['an unknown kind', { kind: 'none' }],
+    ['an unknown kind', { kind: 'other' }],
     ['an unknown field', { extra: 1 }],
-    ['an upper-case header name', { header: 'X-Sig' }],
-    ['an invalid header name', { header: 'x sig' }],
-    ['an empty header name', { header: '' }],
+    ['an upper-case header name', { signature: { from: 'header:X-Sig' } }],
+    ['an invalid header name', { signature: { from: 'header:x sig' } }],
+    ['an empty header name', { signature: { from: 'header:' } }],
+    ['an unknown source', { signature: { from: 'cookie:a' } }],
     ['an unknown algorithm', { alg: 'md5' }],
-    ['a message without the body', { message: [{ literal: 'x' }] }],
-    ['an empty message', { message: [] }],
-    ['a part with two meanings', { message: ['body', { header: 'a', literal: 'b' }] }],
-    ['a timestamp that is signed but not checked', { message: ['timestamp', 'body'] }],
-    ['a timestamp that is checked but not signed', { timestamp: { header: 'x-t', toleranceSeconds: 300 } }],
+    ['a message without the body', { message: 'x' }],
+    ['an empty message', { message: '' }],
+    ['an unknown token', { message: '{body}{other}' }],
+    ['a stray brace', { message: '{body}}' }],
+    ['a timestamp that is signed but not checked', { message: '{ts}{body}' }],
+    [
+      'a timestamp that is checked but not signed',
+      { timestamp: { from: 'header:x-t', unit: 'seconds', toleranceSeconds: 300 } },
+    ],
     [
       'an absurd tolerance',
-      { message: ['timestamp', 'body'], timestamp: { header: 'x-t', toleranceSeconds: 1e12 } },
+      {
+        message: '{ts}{body}',
+        timestamp: { from: 'header:x-t', unit: 'seconds', toleranceSeconds: 1e12 },
+      },
     ],
   ])('a signature scheme with %s is refused', (_, change) => {
-    expect(signatureScheme.safeParse({ ...genericScheme, ...change }).success).toBe(false);
+    expect(projectScheme.safeParse({ ...genericScheme, ...change }).success).toBe(false);
   });
 });
 
 describe('the signature header', () => {
   it('an absent or empty signature header counts as missing', () => {
-    expect(verify(genericScheme, { headers: {}, body })).toEqual({ kind: 'missing' });
-    expect(verifyGeneric('')).toEqual({ kind: 'missing' });
+    const missing = { kind: 'missing', message: 'no header x-hub-signature-256' };
+    expect(verify(genericScheme, { headers: {}, body })).toEqual(missing);
+    expect(verifyGeneric('')).toEqual(missing);
   });
 
   it('a signature in upper-case hex is verified', () => {
@@ -339,14 +356,15 @@ describe('several secrets', () => {
   });
 
   it('a verification without a secret does as much work as with one, so that its time reveals nothing', () => {
-    const scheme: SignatureScheme = { ...genericScheme, message: [{ header: 'x-id' }, 'body'] };
+    const scheme: HmacScheme = { ...genericScheme, message: '{header:x-id}{body}' };
     const lookupsWith = (secrets: { id: string; key: string }[]) => {
       const names: string[] = [];
       const headers = (name: string) => {
         names.push(name);
         return name === 'x-id' ? '7' : githubSignature;
       };
-      expect(verifySignature(scheme, secrets, { headers, body }, now).kind).toBe('mismatch');
+      const view = viewOf({ method: 'POST', url, query: '', headers, body });
+      expect(verifyRequest([scheme], { secrets }, view, now).kind).toBe('mismatch');
       return names;
     };
     expect(lookupsWith([])).toEqual(lookupsWith([secret]));
@@ -409,7 +427,7 @@ describe('a required timestamp', () => {
   });
 
   it('a timestamp is ignored unless the project requires it, and must be signed if it does', () => {
-    const headers = signInbound(genericScheme, secret.key, { body, now });
+    const headers = signHeaders(genericScheme, secret.key, { body, now });
     expect(verify(genericScheme, { headers: { ...headers, 'x-webhook-timestamp': '1' }, body }).kind).toBe(
       'verified',
     );
@@ -417,24 +435,24 @@ describe('a required timestamp', () => {
   });
 });
 
-describe('signInbound', () => {
-  it('signInbound returns the signature of the GitHub example', () => {
-    expect(signInbound(genericScheme, secret.key, { body, now })).toEqual({
+describe('signHeaders', () => {
+  it('signHeaders returns the signature of the GitHub example', () => {
+    expect(signHeaders(genericScheme, secret.key, { body, now })).toEqual({
       'x-hub-signature-256': githubSignature,
     });
   });
 
-  it('signInbound adds the timestamp in whole seconds, and its signature is verified', () => {
-    const headers = signInbound(genericTimestampScheme, secret.key, { body, now: now + 999 });
+  it('signHeaders adds the timestamp in whole seconds, and its signature is verified', () => {
+    const headers = signHeaders(genericTimestampScheme, secret.key, { body, now: now + 999 });
     expect(headers['x-webhook-timestamp']).toBe(String(nowSeconds));
     expect(verify(genericTimestampScheme, { headers, body }).kind).toBe('verified');
   });
 
-  it('signInbound refuses to sign without a header that the scheme signs', () => {
-    const scheme: SignatureScheme = { ...genericScheme, message: [{ header: 'x-id' }, 'body'] };
-    expect(() => signInbound(scheme, secret.key, { body, now })).toThrow('x-id');
-    const headers = signInbound(scheme, secret.key, { body, now, headers: { 'x-id': '7', 'x-other': '8' } });
-    expect(Object.keys(headers).toSorted()).toEqual(['x-hub-signature-256', 'x-id']);
+  it('signHeaders refuses to sign without a header that the scheme signs', () => {
+    const scheme: HmacScheme = { ...genericScheme, message: '{header:x-id}{body}' };
+    expect(() => signHeaders(scheme, secret.key, { body, now })).toThrow('x-id');
+    const headers = signHeaders(scheme, secret.key, { body, now, headers: { 'x-id': '7', 'x-other': '8' } });
+    expect(Object.keys(headers).toSorted()).toEqual(['x-hub-signature-256', 'x-id', 'x-other']);
     expect(verify(scheme, { headers, body }).kind).toBe('verified');
   });
 });

@@ -1,12 +1,12 @@
 import { hash, timingSafeEqual, verify as verifyBytes } from 'node:crypto';
 import { decodeExactly, decodeHmacKey, decodePublicKey } from './decode-key.ts';
 import { parseSignatures, shapeOf } from './parse-signature.ts';
-import { elementsAt, onTheWire, readSource, type Reading } from './read-source.ts';
-import type { RequestView } from './request-view.ts';
-import { messagesOf, type Condition, type HmacScheme, type Scheme, type SignedScheme } from './scheme.ts';
+import { elementsAt, onTheWire, readSource, type Reading } from '../request/read-source.ts';
+import type { RequestView } from '../request/request-view.ts';
+import { messagesOf, type Condition, type HmacScheme, type Scheme, type SignedScheme } from '../scheme.ts';
 import { hmacOf, messageOf } from './signed-message.ts';
 import { parseTime, staleness } from './signed-time.ts';
-import type { TemplateValues } from './template.ts';
+import { absentSource, type TemplateValues } from '../request/template.ts';
 
 export type SignatureCheck =
   /**
@@ -14,9 +14,11 @@ export type SignatureCheck =
    * do not depend on the header's spelling; null where there is none.
    */
   | { kind: 'verified'; secretId: string | null; scheme: Scheme; signature: Buffer | null }
-  | { kind: 'missing' }
+  /** `message`: what is not there. */
+  | { kind: 'missing'; message: string }
   | { kind: 'malformed'; message: string }
-  | { kind: 'mismatch' }
+  /** `message`: which part of the signed message is missing, if one is. */
+  | { kind: 'mismatch'; message?: string }
   | { kind: 'stale'; message: string };
 
 /** What a project verifies with. */
@@ -40,14 +42,14 @@ export function verifyRequest(
 ): SignatureCheck {
   const reading: Reading = { view, settings, isExact: true };
   const scheme = schemes.find((each) => holds('when' in each ? each.when : undefined, reading));
-  if (!scheme) return { kind: 'missing' };
+  if (!scheme) return { kind: 'missing', message: 'nothing that the provider signs with' };
   if (scheme.kind === 'none') return { kind: 'verified', secretId: null, scheme, signature: null };
   if (scheme.each === undefined) return judge(scheme, secrets, reading, now);
 
   const elements = elementsAt(reading, scheme.each);
-  if (!elements?.length) return { kind: 'missing' };
-  if (elements.length > elementsMax) return { kind: 'mismatch' };
-  let check: SignatureCheck = { kind: 'missing' };
+  if (!elements?.length) return { kind: 'missing', message: `no elements at ${scheme.each} of the body` };
+  if (elements.length > elementsMax) return { kind: 'mismatch', message: `over ${elementsMax} elements` };
+  let check: SignatureCheck = { kind: 'mismatch' };
   for (const element of elements) {
     check = judge(scheme, secrets, { ...reading, element }, now);
     if (check.kind !== 'verified') return check;
@@ -77,7 +79,7 @@ function judgeSignature(
   now: number,
 ): SignatureCheck {
   const given = parseSignatures(scheme, reading);
-  if (given.kind === 'missing') return given;
+  if (given.kind === 'missing') return missing(scheme.signature.from);
   if (given.kind === 'malformed') {
     const place = scheme.signature.from.replace(/^header:/, '');
     return { kind: 'malformed', message: `${place} is not ${shapeOf(scheme)}` };
@@ -89,9 +91,9 @@ function judgeSignature(
       ? findHmac(scheme, secrets, values, given.signatures)
       : findPublicKey(scheme, secrets, values, given.signatures);
   const signedAt = scheme.timestamp && parseTime(scheme.timestamp, values.ts);
-  if (!verified || (scheme.timestamp && signedAt === undefined) || !coversBody(scheme, values)) {
-    return { kind: 'mismatch' };
-  }
+  const message = incompleteness(scheme, values, signedAt);
+  if (message !== undefined) return { kind: 'mismatch', message };
+  if (!verified) return { kind: 'mismatch' };
   const stale = scheme.timestamp && staleness(scheme.timestamp, signedAt!, now);
   return stale ? { kind: 'stale', message: stale } : { kind: 'verified', scheme, ...verified };
 }
@@ -137,7 +139,7 @@ function findPublicKey(
     for (const template of messagesOf(scheme)) {
       const message = messageOf(template, values);
       if (!message.isComplete) continue;
-      const bytes = message.bytes();
+      const bytes = Buffer.concat(message.pieces);
       const algorithm = scheme.kind === 'ed25519' ? null : 'sha256';
       const signature = signatures.find((each) => verifyBytes(algorithm, bytes, publicKey, each));
       if (signature) return { secretId: id, signature };
@@ -146,10 +148,30 @@ function findPublicKey(
   return undefined;
 }
 
-/** Whether the digest that the provider signed instead of the body is that of the body. */
-function coversBody(scheme: SignedScheme, values: TemplateValues): boolean {
-  if (scheme.kind !== 'hmac' || scheme.bodyDigest === undefined) return true;
-  return readSource(values, scheme.bodyDigest)?.toLowerCase() === values.view.bodySha256Hex();
+/** Which part of the signed message is missing: a signature over an absent header proves nothing about it. */
+function incompleteness(
+  scheme: SignedScheme,
+  values: TemplateValues,
+  signedAt: number | undefined,
+): string | undefined {
+  if (scheme.timestamp && signedAt === undefined) {
+    const { from, unit } = scheme.timestamp;
+    return `the ${spelled(from)} is missing or not a time in ${unit}`;
+  }
+  const absent = messagesOf(scheme).map((message) => absentSource(message, values));
+  if (absent.every((source) => source !== undefined)) return `the ${spelled(absent[0]!)} is missing`;
+  if (scheme.kind !== 'hmac' || scheme.bodyDigest === undefined) return undefined;
+  const digest = readSource(values, scheme.bodyDigest)?.toLowerCase();
+  return digest === values.view.bodySha256Hex() ? undefined : 'the signed digest is not that of the body';
+}
+
+function missing(source: string): SignatureCheck {
+  return { kind: 'missing', message: `no ${spelled(source)}` };
+}
+
+/** A source as people say it: `header x-signature`. */
+function spelled(source: string): string {
+  return source.replace(':', ' ');
 }
 
 function judgeToken(
@@ -158,7 +180,7 @@ function judgeToken(
   reading: Reading,
 ): SignatureCheck {
   const value = readSource(reading, scheme.from);
-  if (!value) return { kind: 'missing' };
+  if (!value) return missing(scheme.from);
   const { prefix } = scheme;
   const token = prefix !== undefined && value.startsWith(prefix) ? value.slice(prefix.length) : value;
   return equalSecret(scheme, secrets, Buffer.from(token, 'latin1'));
@@ -170,7 +192,7 @@ function judgeBasic(
   reading: Reading,
 ): SignatureCheck {
   const value = readSource(reading, 'header:authorization');
-  if (!value) return { kind: 'missing' };
+  if (!value) return missing('header:authorization');
   const encoded = /^Basic +(\S+)$/i.exec(value)?.[1];
   const userAndPassword = encoded === undefined ? undefined : decodeExactly(encoded, 'base64');
   if (!userAndPassword) return { kind: 'malformed', message: 'authorization is not Basic <base64>' };

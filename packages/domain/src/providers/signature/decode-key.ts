@@ -1,5 +1,5 @@
 import { createPublicKey, hash, type KeyObject } from 'node:crypto';
-import type { HmacScheme, SignedScheme } from './scheme.ts';
+import type { HmacScheme, SignedScheme } from '../scheme.ts';
 
 /** The bytes of an HMAC key; undefined for a secret that does not decode, or decodes to nothing. */
 export function decodeHmacKey({ key: form }: Pick<HmacScheme, 'key'>, secret: string): Buffer | undefined {

@@ -1,11 +1,11 @@
 import { decodeHmacKey } from './decode-key.ts';
-import { headerLookupOf } from './header-lookup.ts';
-import { onTheWire, readSource } from './read-source.ts';
-import { viewOf } from './request-view.ts';
-import { messagesOf, type HmacScheme, type Scheme } from './scheme.ts';
+import { headerLookupOf } from '../request/header-lookup.ts';
+import { onTheWire, readSource } from '../request/read-source.ts';
+import { viewOf } from '../request/request-view.ts';
+import { messagesOf, type HmacScheme, type Scheme } from '../scheme.ts';
 import { hmacOf, messageOf } from './signed-message.ts';
 import { formatTime } from './signed-time.ts';
-import { renderText, type TemplateValues } from './template.ts';
+import { renderText, type TemplateValues } from '../request/template.ts';
 import { holds, type ProjectKeys } from './verify-request.ts';
 
 /** A request that is not signed yet. */

@@ -1,4 +1,4 @@
-import type { SignedScheme } from './scheme.ts';
+import type { SignedScheme } from '../scheme.ts';
 
 type Timestamp = NonNullable<SignedScheme['timestamp']>;
 
