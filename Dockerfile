@@ -1,4 +1,4 @@
-# One image for the receiver, the worker, migrations and the command line tool: the command chooses (docker-compose.yml).
+# One image for the receiver, the worker, the console, migrations and the command line tool: the command chooses (docker-compose.yml).
 
 # The files that `npm ci` reads, and no other, so that its layer is reused until a dependency changes.
 FROM node:24.19.0-bookworm-slim AS manifests
@@ -26,6 +26,6 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/packages ./packages
 COPY --from=build /app/apps ./apps
 USER node
-EXPOSE 3000 3001
+EXPOSE 3000 3001 3002
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 CMD ["node", "tools/healthcheck.mjs"]
 CMD ["node", "--enable-source-maps", "apps/receiver/dist/main.js"]

@@ -15,6 +15,8 @@ const mayBeLong = [
   'packages/provider-oracles/src/cases',
   'packages/db/src/schema',
   'apps/cli/src/commands',
+  'apps/console/src/routes',
+  'apps/console/src/schemas',
   'apps/worker/src/jobs',
   'tools/chaos/rows',
   'tools/bench/isolation',

@@ -11,7 +11,12 @@ import { format } from 'prettier';
 const script = 'node --conditions=@hqrelay/source --import tsx tools/generate-config-docs.ts';
 const list: [name: string, variable: Variable][] = Object.entries(variables);
 
-const sources = { receiver: 'apps/receiver/src', worker: 'apps/worker/src', cli: 'apps/cli/src' };
+const sources = {
+  receiver: 'apps/receiver/src',
+  worker: 'apps/worker/src',
+  console: 'apps/console/src',
+  cli: 'apps/cli/src',
+};
 const migrateCommand = 'commands/migrate.ts';
 
 /** The programs whose code reads the variable by its name. Throws when none does and the variable is not reserved. */
@@ -72,7 +77,7 @@ Everything is configured by environment variables. A variable that is set but em
 error: the process prints all problems at once, each with the name of its variable, and exits with 1. At its start a
 process logs the configuration it runs with; secrets appear there as \`set\` or \`unset\`, URLs without their password.
 
-The receiver and the worker read the environment alone. The command line tool and \`npm run migrate\` also read \`.env\`
+The receiver, the worker and the console read the environment alone. The command line tool and \`npm run migrate\` also read \`.env\`
 and then \`.hqrelay/env\`, which \`npm run up\` writes; what is set first wins.
 
 A certificate authority of your own for \`rediss://\`, \`amqps://\`, Postgres and https endpoints:

@@ -1,5 +1,9 @@
-// The image's HEALTHCHECK: a container runs either app, and each answers on its own port.
-const ports = [process.env['RECEIVER_PORT'] ?? '3000', process.env['WORKER_PORT'] ?? '3001'];
+// The image's HEALTHCHECK: a container runs one of the apps, and each answers on its own port.
+const ports = [
+  process.env['RECEIVER_PORT'] ?? '3000',
+  process.env['WORKER_PORT'] ?? '3001',
+  process.env['CONSOLE_PORT'] ?? '3002',
+];
 
 try {
   await Promise.any(ports.map(checkHealth));

@@ -3,7 +3,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 
 /** Variables without a default here. */
-const passedOn = ['PUBLIC_URL', 'RECEIVER_DATABASE_URL', 'WORKER_DATABASE_URL', 'CONSOLE_DATABASE_URL'];
+const passedOn = [
+  'PUBLIC_URL',
+  'RECEIVER_DATABASE_URL',
+  'WORKER_DATABASE_URL',
+  'CONSOLE_DATABASE_URL',
+  'DATABASE_READ_URL',
+];
 
 /**
  * The environment of the apps and the command line tool: the URLs of the services that were found, and the given variables or
@@ -22,6 +28,7 @@ export function writeEnvironment(
       given['HQRELAY_SECRETS_KEY'] ?? before['HQRELAY_SECRETS_KEY'] ?? randomBytes(32).toString('base64'),
     RECEIVER_PORT: given['RECEIVER_PORT'] ?? '3000',
     WORKER_PORT: given['WORKER_PORT'] ?? '3001',
+    CONSOLE_PORT: given['CONSOLE_PORT'] ?? '3002',
     // The demo endpoint is on this machine.
     ALLOW_PRIVATE_ENDPOINTS: given['ALLOW_PRIVATE_ENDPOINTS'] ?? 'true',
     ...Object.fromEntries(

@@ -36,12 +36,13 @@ async function up(): Promise<void> {
   process.chdir(root);
   mkdirSync(`${dir}/logs`, { recursive: true });
   lockFolder();
-  const { receiverPort, receiverAdminPort, workerPort } = loadConfig(
-    ['RECEIVER_PORT', 'RECEIVER_ADMIN_PORT', 'WORKER_PORT'],
+  const { receiverPort, receiverAdminPort, workerPort, consolePort } = loadConfig(
+    ['RECEIVER_PORT', 'RECEIVER_ADMIN_PORT', 'WORKER_PORT', 'CONSOLE_PORT'],
     process.env,
   );
   await checkPort('RECEIVER_PORT', receiverPort);
   await checkPort('WORKER_PORT', workerPort);
+  await checkPort('CONSOLE_PORT', consolePort);
 
   title('Services');
   const finding = findServices({ root, dir, env: process.env, say: detail });
@@ -61,6 +62,7 @@ async function up(): Promise<void> {
   await Promise.all([
     startApp('receiver', receiverPort, receiverAdminPort ?? receiverPort, env),
     startApp('worker', workerPort, workerPort, env),
+    startApp('console', consolePort, consolePort, env),
   ]);
 
   title('Demo');
@@ -73,7 +75,7 @@ async function up(): Promise<void> {
   await showWebhook(hqrelay, demo, urls.DATABASE_URL, '/demo/flaky', '--event-type', flakyEventType);
 
   title(`HQRelay is up after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
-  sayNextSteps(receiverPort, workerPort, demo.projectId);
+  sayNextSteps({ receiverPort, workerPort, consolePort }, demo.projectId);
   logs.showAll();
 }
 
@@ -131,15 +133,20 @@ async function startApp(
   detail(`${name} on port ${port}, its log in ${logFile}`);
 }
 
-function sayNextSteps(receiverPort: number, workerPort: number, projectId: string): void {
+function sayNextSteps(
+  { receiverPort, workerPort, consolePort }: Record<`${AppName}Port`, number>,
+  projectId: string,
+): void {
   detail(`webhooks  http://127.0.0.1:${receiverPort}/v1/webhooks/PROJECT_ID`);
   detail(`health    http://127.0.0.1:${receiverPort}/health/ready`);
   detail(`metrics   http://127.0.0.1:${workerPort}/metrics`);
+  detail(`HTTP API  http://127.0.0.1:${consolePort}/api/docs`);
   title('Next, in another terminal');
   detail(`npm run hqrelay -- send --project ${projectId}`);
   detail('npm run hqrelay -- project create --name mine');
   detail('npm run hqrelay -- endpoint add --project PROJECT_ID --url http://127.0.0.1:8080/');
   detail('npm run hqrelay -- webhook list --project PROJECT_ID');
+  detail('npm run hqrelay -- api-key create --name mine --role admin');
   detail('(. ./.hqrelay/env && psql "$DATABASE_URL")');
   say('\nREADME.md has the next steps. Ctrl-C stops everything. The logs of the apps follow:\n');
 }

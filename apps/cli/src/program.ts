@@ -1,6 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '@hqrelay/runtime/env/env';
 import { type Cli, CommandFailure, UsageError } from './cli.ts';
+import { addApiKeyCreate } from './commands/api-key-create.ts';
+import { addApiKeyList } from './commands/api-key-list.ts';
+import { addApiKeyRevoke } from './commands/api-key-revoke.ts';
 import { addDlqList } from './commands/dlq-list.ts';
 import { addDlqReplay } from './commands/dlq-replay.ts';
 import { addEndpointAdd } from './commands/endpoint-add.ts';
@@ -114,6 +117,11 @@ const nouns: readonly Noun[] = [
     noun: 'replay-job',
     description: 'replays of many deliveries, as workers run them',
     commands: [addReplayJobList, addReplayJobShow, addReplayJobCancel],
+  },
+  {
+    noun: 'api-key',
+    description: 'the keys of programs that use the HTTP API',
+    commands: [addApiKeyCreate, addApiKeyList, addApiKeyRevoke],
   },
 ];
 

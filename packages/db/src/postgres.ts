@@ -8,6 +8,8 @@ export type PostgresOptions = {
   applicationName: string;
   /** Connections in the pool. */
   max: number;
+  /** Whether a server that takes no writes is as good as any. */
+  isReplica?: boolean;
   onChange: OnHealthChange;
 };
 
@@ -32,6 +34,7 @@ export class Postgres {
   /** One more connection, so that a ping does not wait for statements that wait for a lock. */
   readonly #pings: pg.Pool;
   readonly #health: HealthTracker;
+  readonly #isReplica: boolean;
   /** Callers of `isBackWithin`. */
   readonly #waiting: (() => void)[] = [];
   #nextPing: NodeJS.Timeout | undefined;
@@ -40,6 +43,7 @@ export class Postgres {
 
   constructor(options: PostgresOptions) {
     this.#health = new HealthTracker(options.onChange);
+    this.#isReplica = options.isReplica ?? false;
     const poolOf = (max: number) => {
       const pool = new pg.Pool({
         connectionString: options.url,
@@ -149,7 +153,7 @@ export class Postgres {
         query_timeout: pingTimeoutMs,
       } as pg.QueryConfig);
       if (!rows[0]?.hasSchema) throw new Error('the schema is missing: run npm run migrate');
-      if (rows[0].isReadOnly) throw new Error('this Postgres is read-only');
+      if (rows[0].isReadOnly && !this.#isReplica) throw new Error('this Postgres is read-only');
       this.#health.change('up');
       for (const wake of this.#waiting.splice(0)) wake();
     } catch (error) {

@@ -190,6 +190,11 @@ describe('the database', () => {
       `do $$ begin perform hqrelay_erase_webhook(${id}, 'test'); exception when no_data_found then null; end $$`,
       ['console'],
     ],
+    ['read the hashes of API keys', 'select key_sha256 from api_keys', ['console', 'reader']],
+    ['read the answers of the API', 'select sealed_answer from api_answers', ['console']],
+    ['revoke an API key', 'update api_keys set revoked_at = now()', ['console']],
+    ['delete an API key', 'delete from api_keys', []],
+    ['delete an answer of the API', 'delete from api_answers', ['console']],
     ['create a table', 'create table public.mine (id int)', []],
     ['switch a trigger off', 'alter table webhook_logs disable trigger all', []],
   ])('the database lets exactly the programs that need it %s', async (_what, statement, allowed) => {

@@ -5,7 +5,7 @@ import { freePorts } from './free-port.ts';
 import type { OutputTo } from './process/output-log.ts';
 import { ServerProcess } from './process/server-process.ts';
 
-export type AppName = 'receiver' | 'worker';
+export type AppName = 'receiver' | 'worker' | 'console';
 
 /** Where an app is started from: its source, or a folder with built apps, such as the repository's root. */
 export type AppSource = { kind: 'source' } | { kind: 'built'; folder: string };

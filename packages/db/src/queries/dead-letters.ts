@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { readKeysetPage, type PageRequest } from '../keyset-page.ts';
+import type { Queryable } from '../queryable.ts';
 
 export type DeadLetterKind = 'delivery' | 'message' | 'audit_row';
 
@@ -128,3 +130,23 @@ const withDetails = `
     where webhook_log_id = d.webhook_log_id and delivery_id = d.id
       and attempted_at >= hqrelay_time_of(d.webhook_log_id) - interval '1 hour'
   ) as a on true`;
+
+/** A page of the dead letters of one project; those that were replayed only if `all` are wanted. */
+export function readDeadLetterList(
+  client: Queryable,
+  { filter, all }: { filter: DeadLetterFilter; all: boolean },
+  page: PageRequest,
+): Promise<DeadLetter[]> {
+  const list = {
+    columns: deadLetter,
+    from: `dead_letters d ${withDetails}`,
+    where: [
+      filterSql.replaceAll(/\b(project_id|endpoint_id|dead_at)\b/g, 'd.$1'),
+      ...(all ? [] : ['d.replayed_at is null']),
+    ],
+    values: filterValues(filter),
+    at: 'd.dead_at',
+    id: 'd.id',
+  };
+  return readKeysetPage<DeadLetter>(client, list, page);
+}

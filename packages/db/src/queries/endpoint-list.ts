@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { readKeysetPage, type PageRequest } from '../keyset-page.ts';
+import type { Queryable } from '../queryable.ts';
 import { endpointColumns, type Endpoint } from './endpoints.ts';
 import type { HoldReason } from './held-deliveries.ts';
 
@@ -38,4 +40,21 @@ export async function listEndpoints(
     ...rest,
     breaker: { state, failures, failingSince, probeAt: state === 'closed' ? null : probeAt },
   }));
+}
+
+/** A page of a project's endpoints; archived ones only if they are asked for. */
+export function readEndpointPage(
+  client: Queryable,
+  { projectId, archivedToo }: { projectId: string; archivedToo: boolean },
+  page: PageRequest,
+): Promise<Endpoint[]> {
+  const list = {
+    columns: endpointColumns,
+    from: 'endpoints',
+    where: ['project_id = $1', '($2 or archived_at is null)'],
+    values: [projectId, archivedToo],
+    at: 'created_at',
+    id: 'id',
+  };
+  return readKeysetPage<Endpoint>(client, list, page);
 }

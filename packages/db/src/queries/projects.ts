@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { readKeysetPage, type PageRequest } from '../keyset-page.ts';
 import type { Queryable } from '../queryable.ts';
 
 export type Project = {
@@ -124,4 +125,16 @@ export async function updateProject(
     [projectId, ...names.map((name) => changes[name])],
   );
   return rows[0] ?? null;
+}
+
+/** A page of the projects, or of the one project `projectId`; archived ones only if they are asked for. */
+export function readProjectPage(
+  client: Queryable,
+  { projectId, archivedToo }: { projectId: string | null; archivedToo: boolean },
+  page: PageRequest,
+): Promise<Project[]> {
+  const where = ['($1::uuid is null or id = $1)', '($2 or archived_at is null)'];
+  const values = [projectId, archivedToo];
+  const list = { columns: project, from: 'projects', where, values, at: 'created_at', id: 'id' };
+  return readKeysetPage<Project>(client, list, page);
 }

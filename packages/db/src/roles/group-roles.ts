@@ -10,17 +10,20 @@ const state = [
   'replay_jobs',
   'stranded_search',
 ];
+const api = ['api_keys', 'api_answers'];
 const views = ['delivery_status', 'replay_status'];
 
 /** Every table and view of the schema. A partition is reached through its parent alone. */
-export const relations: readonly string[] = [...configuration, ...audit, ...state, ...views];
-const everything = relations.join(', ');
+export const relations: readonly string[] = [...configuration, ...audit, ...state, ...api, ...views];
+/** What the worker and the console read: the worker none of the tables of the API. */
+const everything = [...configuration, ...audit, ...state, ...views].join(', ');
 
 /** Columns that hold encrypted secrets. `hqrelay_reader` reads every other column. */
 export const secretColumns: Readonly<Record<string, readonly string[]>> = {
   project_secrets: ['sealed'],
   endpoint_secrets: ['sealed'],
   endpoints: ['sealed_headers', 'sealed_client_certificate'],
+  api_answers: ['sealed_answer'],
 };
 
 const ensurePartition = 'hqrelay_ensure_partition(timestamptz)';
@@ -63,7 +66,9 @@ export const groupRoles = {
     `execute on function ${ensurePartition}, ${dropPayloads}`,
   ],
   hqrelay_console: [
-    `select on ${everything}`,
+    `select on ${everything}, ${api.join(', ')}`,
+    `insert, update on ${api.join(', ')}`,
+    'delete on api_answers',
     `insert, update on ${configuration.join(', ')}, replay_jobs`,
     'insert on admin_log, replays, held_deliveries',
     'update (replay_id, replayed_at) on dead_letters',

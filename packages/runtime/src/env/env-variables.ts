@@ -93,8 +93,17 @@ export const variables = {
     shown: 'url',
     example: 'postgres://hqrelay_admin:password@localhost:5432/hqrelay',
     description:
-      'Postgres, as the user of the command line tool alone: it changes projects, endpoints and secrets, and inserts no ' +
+      'Postgres, as the user of the console and the command line tool: it changes projects, endpoints and secrets, and inserts no ' +
       'webhook and no attempt. Give it to `migrate` too.',
+  }),
+  DATABASE_READ_URL: variable({
+    key: 'databaseReadUrl',
+    schema: postgresUrl,
+    whenUnset: { value: undefined, meaning: 'the same as CONSOLE_DATABASE_URL' },
+    shown: 'url',
+    example: 'postgres://hqrelay_admin:password@replica:5432/hqrelay',
+    description:
+      'A replica of Postgres, for the lists and searches of the HTTP API. They are then as far behind as the replica is.',
   }),
   REDIS_URL: variable({
     key: 'redisUrl',
@@ -156,8 +165,8 @@ export const variables = {
     whenUnset: { text: '3002' },
     shown: 'value',
     example: '3002',
-    description: 'Where the operator console listens.',
-    reserved: 'the console is not built yet',
+    description:
+      'Where the console serves the HTTP API, `/health`, `/health/ready` and `/metrics`. 0 takes any free port.',
   }),
   PUBLIC_URL: variable({
     key: 'publicUrl',

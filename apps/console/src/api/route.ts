@@ -1,0 +1,76 @@
+import type { Refusal } from '@hqrelay/actions/action';
+import type { ApiRole } from '@hqrelay/domain/access/api-role';
+import type { z } from 'zod';
+import type { RequestContext } from './request-context.ts';
+
+/** What a parameter of a path may name, beside the project. */
+export type Named = 'project' | 'endpoint' | 'secret' | 'webhook' | 'replay_job' | 'api_key';
+
+/** A refusal of the API itself, beside those of the actions. */
+export type ApiRefusal = { kind: 'refused'; statusCode: number; code: string; message: string };
+
+export type Reply<T> = { kind: 'done'; value: T; warnings?: readonly string[] } | Refusal | ApiRefusal;
+
+/** A file that a browser downloads and never renders. */
+export type Attachment = { name: string; bytes: Buffer };
+
+type Params = z.ZodObject<Record<string, z.ZodType<string>>>;
+type Fields = z.ZodObject;
+
+/**
+ * One operation: its schemas validate what comes in, strip what goes out and make the OpenAPI document. `query` and `body` are
+ * absent where the operation has none.
+ */
+export type RouteDefinition<
+  P extends Params = Params,
+  Q extends Fields = Fields,
+  B extends Fields = Fields,
+  A extends z.ZodType | 'attachment' = z.ZodType | 'attachment',
+> = {
+  method: 'get' | 'post' | 'patch' | 'delete';
+  /** As in OpenAPI: `/api/v1/projects/{projectId}`. */
+  path: string;
+  /** The id of the operation. */
+  name: string;
+  summary: string;
+  tag: string;
+  role: ApiRole;
+  params?: P;
+  /** What the parameters of the path name. The request is answered 404 unless the key sees each of them. */
+  names?: Readonly<Record<string, Named>>;
+  query?: Q;
+  body?: B;
+  statusCode: 200 | 201 | 202;
+  answer: A;
+  /** Status codes of refusals beside those that every operation has. */
+  refusals?: readonly (400 | 403 | 404 | 409)[];
+  handle: (
+    context: RequestContext,
+    input: { params: z.output<P>; query: z.output<Q>; body: z.output<B> },
+  ) => Promise<Reply<A extends z.ZodType ? z.input<A> : Attachment>>;
+};
+
+/** A route whose schemas only its own handler knows. */
+export type Route = Omit<RouteDefinition, 'handle'> & {
+  handle: (
+    context: RequestContext,
+    input: { params: never; query: never; body: never },
+  ) => Promise<Reply<unknown>>;
+};
+
+export function defineRoute<
+  P extends Params,
+  Q extends Fields,
+  B extends Fields,
+  A extends z.ZodType | 'attachment',
+>(definition: RouteDefinition<P, Q, B, A>): Route {
+  return definition;
+}
+
+export function reply<T>(value: T, warnings: readonly string[] = []): Reply<T> {
+  return { kind: 'done', value, warnings };
+}
+
+export function refuse(statusCode: number, code: string, message: string): ApiRefusal {
+  return { kind: 'refused', statusCode, code, message };
+}

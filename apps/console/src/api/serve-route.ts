@@ -1,0 +1,113 @@
+import { includesRole } from '@hqrelay/domain/access/api-role';
+import type { ApiKey } from '@hqrelay/db/queries/api-keys';
+import type { Request, RequestHandler, Response } from 'express';
+import { z } from 'zod';
+import { answerOfRefusal, sendError, type ErrorAnswer } from './answer.ts';
+import { refuseUnlessVisible } from './find-named.ts';
+import { answerOnce } from './idempotency.ts';
+import { createContext, type ApiDeps, type RequestContext } from './request-context.ts';
+import type { Attachment, Route } from './route.ts';
+
+/** The answer of a route, before it is sent. */
+export type RouteAnswer =
+  | { kind: 'json'; statusCode: number; body: unknown; warnings: readonly string[] }
+  | { kind: 'attachment'; attachment: Attachment }
+  | ({ kind: 'error' } & ErrorAnswer);
+
+const emptyObject = z.strictObject({});
+
+/** Validates a request of an authenticated key, runs the route, and sends the answer. */
+export function serveRoute(deps: ApiDeps, route: Route): RequestHandler {
+  return async (request, response) => {
+    const context = createContext(deps, response.locals['key'] as ApiKey);
+    const input = parseInput(route, request);
+    if ('statusCode' in input) return sendError(response, input);
+    const refused = await refuseAccess(context, route, input.params);
+    if (refused) return sendError(response, refused);
+
+    const answer = () => answerOf(context, route, input);
+    const idempotencyKey = route.method === 'post' ? request.get('idempotency-key') : undefined;
+    if (idempotencyKey === undefined) return send(response, await answer());
+    send(response, await answerOnce(context, { idempotencyKey, request, response }, answer));
+  };
+}
+
+type Input = { params: Record<string, string>; query: unknown; body: unknown };
+
+function parseInput(route: Route, request: Request): Input | ErrorAnswer {
+  const { params, query, body } = route;
+  if (body && request.body === undefined && hasBody(request)) {
+    return {
+      statusCode: 415,
+      code: 'request.not_json',
+      message: 'Send the body as Content-Type: application/json',
+    };
+  }
+  const parts = {
+    params: (params ?? emptyObject).safeParse(request.params),
+    query: (query ?? emptyObject).safeParse({ ...request.query }),
+    body: (body ?? emptyObject).safeParse(request.body ?? {}),
+  };
+  const problems = Object.entries(parts).flatMap(([part, { error }]) => sentencesOf(part, error));
+  if (problems.length > 0) {
+    return { statusCode: 400, code: 'request.invalid', message: problems.slice(0, 10).join('; ') };
+  }
+  return {
+    params: parts.params.data as Record<string, string>,
+    query: parts.query.data,
+    body: parts.body.data,
+  };
+}
+
+function hasBody(request: Request): boolean {
+  return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length']) > 0;
+}
+
+/** The messages of zod never repeat a value, which may be a secret. */
+function sentencesOf(part: string, error: z.ZodError | undefined): string[] {
+  const issues = error?.issues ?? [];
+  return issues.map(({ path, message }) => `${[part, ...path.map(String)].join('.')}: ${message}`);
+}
+
+async function refuseAccess(
+  { pool, key }: RequestContext,
+  { role, names = {} }: Route,
+  params: Readonly<Record<string, string>>,
+): Promise<ErrorAnswer | undefined> {
+  const invisible = await refuseUnlessVisible(pool, key, names, params);
+  if (invisible) return invisible;
+  if (includesRole(key.role, role)) return undefined;
+  const message = `this needs the role ${role}; the key has the role ${key.role}`;
+  return { statusCode: 403, code: 'key.role_too_low', message };
+}
+
+async function answerOf(context: RequestContext, route: Route, input: Input): Promise<RouteAnswer> {
+  const reply = await route.handle(context, input as never);
+  if (reply.kind === 'refused') return { kind: 'error', ...answerOfRefusal(reply) };
+  if (route.answer === 'attachment') {
+    return { kind: 'attachment', attachment: reply.value as Attachment };
+  }
+  return {
+    kind: 'json',
+    statusCode: route.statusCode,
+    body: route.answer.parse(reply.value),
+    warnings: [...context.warnings, ...(reply.warnings ?? [])],
+  };
+}
+
+function send(response: Response, answer: RouteAnswer): void {
+  switch (answer.kind) {
+    case 'error':
+      return sendError(response, answer);
+    case 'json': {
+      for (const warning of answer.warnings) response.append('X-Hqrelay-Warning', warning);
+      response.status(answer.statusCode).json(answer.body);
+      return;
+    }
+    case 'attachment': {
+      const { name, bytes } = answer.attachment;
+      response.set('Content-Disposition', `attachment; filename="${name}"`);
+      response.type('application/octet-stream').send(bytes);
+    }
+  }
+}

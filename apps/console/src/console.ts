@@ -1,0 +1,103 @@
+import { deleteOldApiAnswers } from '@hqrelay/db/queries/api-answers';
+import { parsePolicy } from '@hqrelay/domain/network/network-policy';
+import { createResolveHost } from '@hqrelay/outbound/names/resolve-host';
+import { createSender } from '@hqrelay/outbound/send-request';
+import type { HealthDeps } from '@hqrelay/runtime/http/health';
+import { createHttpServer, type HttpServer } from '@hqrelay/runtime/http/http-server';
+import type { Logger } from '@hqrelay/runtime/logger';
+import { createRegistry } from '@hqrelay/runtime/metrics';
+import type { ApiDeps } from './api/request-context.ts';
+import { createApp } from './app.ts';
+import type { ConsoleConfig } from './config.ts';
+import { createReport } from './report.ts';
+import { createStores, type Stores } from './stores.ts';
+
+export type Console = {
+  /** Connects to the stores. A store that is unavailable does not keep the console from starting. */
+  connect: () => void;
+  server: HttpServer;
+  disconnect: () => Promise<void>;
+};
+
+const deleteAnswersEveryMs = 3_600_000;
+
+/** Wires one console. Nothing connects or listens yet. */
+export function createConsole(
+  config: ConsoleConfig,
+  { logger, isDraining }: { logger: Logger; isDraining: () => boolean },
+): Console {
+  const registry = createRegistry();
+  const stores = createStores(config, logger);
+  const api = createApiDeps(config, stores, { logger, report: createReport(logger, registry) });
+  const health = { ...healthOf(stores), isDraining, registry };
+  let deleting: NodeJS.Timeout | undefined;
+  return {
+    connect() {
+      void stores.postgres.start();
+      void stores.reads.start();
+      stores.cache.start();
+      deleting = setInterval(() => void deleteOldAnswers(stores, logger), deleteAnswersEveryMs);
+    },
+    server: createHttpServer(createApp({ api, health, trustProxy: config.trustProxy })),
+    async disconnect() {
+      clearInterval(deleting);
+      await Promise.all([
+        api.sender.close(),
+        stores.cache.close(),
+        stores.reads.close(),
+        stores.postgres.close(),
+      ]);
+    },
+  };
+}
+
+function createApiDeps(
+  config: ConsoleConfig,
+  stores: Stores,
+  { logger, report }: Pick<ApiDeps, 'logger' | 'report'>,
+): ApiDeps {
+  const policy = parsePolicy({
+    allowPrivate: config.allowPrivateEndpoints,
+    allowCidrs: config.allowEndpointCidrs,
+  });
+  return {
+    stores,
+    policy,
+    sender: createSender({
+      policy,
+      egressProxy: config.egressProxy,
+      resolve: createResolveHost({ nameServers: config.dnsServers }),
+      connectionsPerOrigin: 4,
+      idleConnectionsMax: 1,
+    }),
+    secretsKey: config.secretsKey,
+    webhookBaseUrl: config.publicUrl ?? `http://127.0.0.1:${config.receiverPort}`,
+    deliveryTimeoutMs: config.deliveryTimeoutMs,
+    configCacheTtlSeconds: config.configCacheTtlSeconds,
+    report,
+    logger,
+    now: Date.now,
+  };
+}
+
+/** Ready while it can look up keys and take changes. Redis only makes a change visible sooner. */
+function healthOf({
+  postgres,
+  reads,
+  cache,
+}: Stores): Pick<HealthDeps, 'dependencies' | 'isReady' | 'warnings'> {
+  return {
+    dependencies: {
+      postgres: () => (reads.health.isUp ? postgres.health : reads.health),
+      redis: () => cache.health,
+    },
+    isReady: (states) => states.postgres === 'up',
+    warnings: () => [],
+  };
+}
+
+async function deleteOldAnswers({ postgres }: Stores, logger: Logger): Promise<void> {
+  await deleteOldApiAnswers(postgres.pool).catch((error: unknown) =>
+    logger.warn({ err: error }, 'api_answers.not_deleted'),
+  );
+}

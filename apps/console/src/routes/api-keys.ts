@@ -1,0 +1,94 @@
+import { createApiKey } from '@hqrelay/actions/api-key/create-api-key';
+import { revokeApiKey } from '@hqrelay/actions/api-key/revoke-api-key';
+import { readApiKeyPage, type ApiKey } from '@hqrelay/db/queries/api-keys';
+import { z } from 'zod';
+import { byCreation, readPage } from '../api/page.ts';
+import { defineRoute, refuse, reply, type ApiRefusal } from '../api/route.ts';
+import { apiKey, createdApiKey, me, newApiKey } from '../schemas/api-key.ts';
+import { pageOf, pageQuery, uuid } from '../schemas/fields.ts';
+import { mapReply } from './map-reply.ts';
+
+const tag = 'Access';
+
+export const apiKeyRoutes = [
+  defineRoute({
+    method: 'get',
+    path: '/api/v1/me',
+    name: 'getMe',
+    summary: 'Who asks, and what it may do',
+    tag,
+    role: 'viewer',
+    statusCode: 200,
+    answer: me,
+    handle: async ({ key }) => reply({ kind: 'key' as const, ...key }),
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/api/v1/api-keys',
+    name: 'listApiKeys',
+    summary: 'The keys, the newest first; those of your project alone where your key is bound to one',
+    tag,
+    role: 'admin',
+    query: z.strictObject(pageQuery),
+    statusCode: 200,
+    answer: pageOf(apiKey).meta({ id: 'ApiKeyPage' }),
+    handle: ({ key: { projectId }, pool }, { query }) =>
+      readPage(
+        { list: 'api-keys', projectId },
+        query,
+        (request) => readApiKeyPage(pool, { projectId }, request),
+        byCreation,
+      ),
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/api/v1/api-keys',
+    name: 'createApiKey',
+    summary: 'Make a key; it is shown this once only',
+    tag,
+    role: 'admin',
+    body: newApiKey,
+    refusals: [404],
+    statusCode: 201,
+    answer: createdApiKey,
+    handle: async ({ key, actions }, { body }) => {
+      const { name, role, expiresInSeconds = 7_776_000 } = body;
+      const projectId = body.projectId ?? key.projectId;
+      const hidePayloads = body.hidePayloads ?? key.hidePayloads;
+      const refused = exceeds(key, { projectId, hidePayloads });
+      if (refused) return refused;
+      const input = { name, role, projectId, hidePayloads, expiresInMs: expiresInSeconds * 1_000 };
+      return mapReply(await createApiKey(actions, input), (created) => ({
+        apiKeyId: created.apiKey.id,
+        apiKey: created.key,
+        expiresAt: created.apiKey.expiresAt,
+      }));
+    },
+  }),
+  defineRoute({
+    method: 'delete',
+    path: '/api/v1/api-keys/{id}',
+    name: 'revokeApiKey',
+    summary: 'Stop a key from being accepted, from the next request on and for good',
+    tag,
+    role: 'admin',
+    params: z.strictObject({ id: uuid }),
+    names: { id: 'api_key' },
+    statusCode: 200,
+    answer: apiKey,
+    handle: ({ actions }, { params }) => revokeApiKey(actions, params.id),
+  }),
+];
+
+/** No key makes one that sees more than itself. */
+function exceeds(
+  key: ApiKey,
+  { projectId, hidePayloads }: Pick<ApiKey, 'projectId' | 'hidePayloads'>,
+): ApiRefusal | undefined {
+  if (key.projectId !== null && projectId !== key.projectId) {
+    return refuse(404, 'project.not_found', `there is no project ${projectId}`);
+  }
+  return key.hidePayloads && !hidePayloads
+    ? refuse(403, 'key.exceeds_own', 'a key that hides payloads cannot make one that shows them')
+    : undefined;
+}

@@ -1,0 +1,126 @@
+import { addEndpoint } from '@hqrelay/actions/endpoint/add-endpoint';
+import { updateEndpointSettings } from '@hqrelay/actions/endpoint/change-endpoint';
+import { checkSettings } from '@hqrelay/actions/endpoint/check-settings';
+import { readEndpointPage } from '@hqrelay/db/queries/endpoint-list';
+import { readEndpoint, type Endpoint } from '@hqrelay/db/queries/endpoints';
+import { parseRetrySchedule } from '@hqrelay/domain/delivery/retry-schedule';
+import { redactUrl } from '@hqrelay/domain/secrets/redaction';
+import { z } from 'zod';
+import { byCreation, readPage } from '../api/page.ts';
+import { defineRoute, reply } from '../api/route.ts';
+import { addedEndpoint, endpoint, endpointChanges, newEndpoint } from '../schemas/endpoint.ts';
+import { pageOf, pageQuery, queryFlag, uuid } from '../schemas/fields.ts';
+import { mapItems, mapReply } from './map-reply.ts';
+import { defined } from './projects.ts';
+
+const tag = 'Endpoints';
+const ofProject = z.strictObject({ projectId: uuid });
+const one = z.strictObject({ projectId: uuid, endpointId: uuid });
+const names = { projectId: 'project', endpointId: 'endpoint' } as const;
+const path = '/api/v1/projects/{projectId}/endpoints';
+
+/** Query parameters of a URL may be credentials. */
+export const shown = <Row extends Pick<Endpoint, 'url'>>(row: Row): Row => ({
+  ...row,
+  url: redactUrl(row.url),
+});
+
+export const endpointRoutes = [
+  defineRoute({
+    method: 'get',
+    path,
+    name: 'listEndpoints',
+    summary: 'The endpoints of a project, the newest first',
+    tag,
+    role: 'viewer',
+    params: ofProject,
+    names: { projectId: 'project' },
+    query: z.strictObject({
+      ...pageQuery,
+      archived: queryFlag.optional().describe('true lists archived ones too.'),
+    }),
+    statusCode: 200,
+    answer: pageOf(endpoint).meta({ id: 'EndpointPage' }),
+    handle: async ({ pool }, { params: { projectId }, query: { archived = false, ...asked } }) => {
+      const filter = { projectId, archivedToo: archived };
+      const page = await readPage(
+        { list: 'endpoints', ...filter },
+        asked,
+        (request) => readEndpointPage(pool, filter, request),
+        byCreation,
+      );
+      return mapItems(page, shown);
+    },
+  }),
+  defineRoute({
+    method: 'post',
+    path,
+    name: 'addEndpoint',
+    summary: 'Add an endpoint, with the secret that its deliveries are signed with',
+    tag,
+    role: 'operator',
+    params: ofProject,
+    names: { projectId: 'project' },
+    body: newEndpoint,
+    statusCode: 201,
+    answer: addedEndpoint,
+    handle: async ({ actions, policy, deliveryTimeoutMs, now }, { params: { projectId }, body }) => {
+      const settings = {
+        url: body.url,
+        eventTypes: body.eventTypes ?? [],
+        retrySchedule: body.retrySchedule ?? parseRetrySchedule('hqrelay'),
+        timeoutMs: body.timeoutMs ?? deliveryTimeoutMs,
+        forwardCredentials: body.forwardCredentials ?? false,
+        fixedHeaders: pairs(body.headers) ?? null,
+        caCertificates: body.caCertificates ?? null,
+        clientCertificate: body.clientCertificate ?? null,
+      };
+      const checked = checkSettings(policy, settings, now());
+      if (checked.kind === 'refused') return checked;
+      const added = await addEndpoint(actions, projectId, checked.value);
+      return mapReply(added, (value) => ({ ...value, endpoint: shown(value.endpoint) }));
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: `${path}/{endpointId}`,
+    name: 'getEndpoint',
+    summary: 'One endpoint',
+    tag,
+    role: 'viewer',
+    params: one,
+    names,
+    statusCode: 200,
+    answer: endpoint,
+    handle: async ({ pool }, { params: { endpointId } }) =>
+      reply(shown((await readEndpoint(pool, endpointId)) as Endpoint)),
+  }),
+  defineRoute({
+    method: 'patch',
+    path: `${path}/{endpointId}`,
+    name: 'updateEndpoint',
+    summary: 'Change what is given, and nothing else',
+    tag,
+    role: 'operator',
+    params: one,
+    names,
+    body: endpointChanges,
+    refusals: [409],
+    statusCode: 200,
+    answer: endpoint,
+    handle: async ({ actions, policy, now }, { params: { endpointId }, body }) => {
+      const { headers, ...others } = body;
+      const fixedHeaders = pairs(headers);
+      const changes = { ...defined(others), ...(fixedHeaders !== undefined && { fixedHeaders }) };
+      const checked = checkSettings(policy, changes, now());
+      if (checked.kind === 'refused') return checked;
+      return mapReply(await updateEndpointSettings(actions, endpointId, checked.value), shown);
+    },
+  }),
+];
+
+function pairs(
+  headers: readonly { name: string; value: string }[] | null | undefined,
+): [string, string][] | null | undefined {
+  return headers?.map(({ name, value }) => [name, value]) ?? (headers as null | undefined);
+}

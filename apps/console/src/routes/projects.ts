@@ -1,0 +1,113 @@
+import { changeProject, type ProjectChange } from '@hqrelay/actions/project/change-project';
+import { createProject } from '@hqrelay/actions/project/create-project';
+import { readProject, readProjectPage, type Project } from '@hqrelay/db/queries/projects';
+import { z } from 'zod';
+import { byCreation, readPage } from '../api/page.ts';
+import type { RequestContext } from '../api/request-context.ts';
+import { defineRoute, refuse, reply } from '../api/route.ts';
+import { pageOf, pageQuery, queryFlag, uuid } from '../schemas/fields.ts';
+import { createdProject, newProject, project, projectChanges } from '../schemas/project.ts';
+import { mapItems, mapReply } from './map-reply.ts';
+
+const tag = 'Projects';
+const params = z.strictObject({ projectId: uuid });
+const names = { projectId: 'project' } as const;
+
+const withUrl =
+  ({ webhookBaseUrl }: RequestContext) =>
+  (row: Project) => ({ ...row, webhookUrl: `${webhookBaseUrl}/v1/webhooks/${row.id}` });
+
+export const projectRoutes = [
+  defineRoute({
+    method: 'get',
+    path: '/api/v1/projects',
+    name: 'listProjects',
+    summary: 'The projects that the key sees, the newest first',
+    tag,
+    role: 'viewer',
+    query: z.strictObject({
+      ...pageQuery,
+      archived: queryFlag.optional().describe('true lists archived ones too.'),
+    }),
+    statusCode: 200,
+    answer: pageOf(project).meta({ id: 'ProjectPage' }),
+    handle: async (context, { query: { archived = false, ...asked } }) => {
+      const filter = { projectId: context.key.projectId, archivedToo: archived };
+      const page = await readPage(
+        { list: 'projects', ...filter },
+        asked,
+        (request) => readProjectPage(context.reads, filter, request),
+        byCreation,
+      );
+      return mapItems(page, withUrl(context));
+    },
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/api/v1/projects',
+    name: 'createProject',
+    summary: 'Make a project with its first secret',
+    tag,
+    role: 'admin',
+    body: newProject,
+    statusCode: 201,
+    answer: createdProject,
+    handle: async (
+      context,
+      { body: { name, provider = 'generic', secret, allowShortSecret, ...settings } },
+    ) => {
+      if (context.key.projectId !== null) {
+        return refuse(403, 'key.bound_to_project', 'a key that sees one project cannot make another');
+      }
+      const given =
+        secret === undefined ? undefined : { value: secret, allowShort: allowShortSecret === true };
+      const input = { name, provider, settings: defined(settings), secret: given };
+      const created = await createProject(context.actions, input);
+      return mapReply(created, (value) => ({ ...value, project: withUrl(context)(value.project) }));
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/api/v1/projects/{projectId}',
+    name: 'getProject',
+    summary: 'One project',
+    tag,
+    role: 'viewer',
+    params,
+    names,
+    statusCode: 200,
+    answer: project,
+    handle: async (context, { params: { projectId } }) =>
+      reply(withUrl(context)((await readProject(context.pool, projectId)) as Project)),
+  }),
+  defineRoute({
+    method: 'patch',
+    path: '/api/v1/projects/{projectId}',
+    name: 'updateProject',
+    summary: 'Change what is given, and nothing else',
+    tag,
+    role: 'admin',
+    params,
+    names,
+    body: projectChanges,
+    refusals: [409],
+    statusCode: 200,
+    answer: project,
+    handle: async (context, { params: { projectId }, body }) => {
+      const changed = await changeProject(context.actions, projectId, verbOf(body), defined(body));
+      return mapReply(changed, withUrl(context));
+    },
+  }),
+];
+
+/** The verb of the log, which the command line has a command for. */
+function verbOf({ enabled, ...others }: z.output<typeof projectChanges>): ProjectChange {
+  if (enabled === undefined || Object.keys(others).length > 0) return 'update';
+  return enabled ? 'enable' : 'disable';
+}
+
+/** The fields that are given. Zod leaves those out that are not, but its types allow undefined. */
+export function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as { [K in keyof T]: Exclude<T[K], undefined> };
+}

@@ -1,0 +1,19 @@
+import type { Route } from '../api/route.ts';
+import { adminLogRoutes } from './admin-log.ts';
+import { apiKeyRoutes } from './api-keys.ts';
+import { deadLetterRoutes } from './dead-letters.ts';
+import { endpointVerbs } from './endpoint-verbs.ts';
+import { endpointRoutes } from './endpoints.ts';
+import { projectRoutes } from './projects.ts';
+import { secretRoutes } from './secrets.ts';
+
+/** Every operation of the HTTP API. */
+export const routes: readonly Route[] = [
+  ...projectRoutes,
+  ...secretRoutes,
+  ...endpointRoutes,
+  ...endpointVerbs,
+  ...deadLetterRoutes,
+  ...apiKeyRoutes,
+  ...adminLogRoutes,
+];
