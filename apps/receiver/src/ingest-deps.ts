@@ -12,7 +12,8 @@ import type { ReceiverConfig } from './config.ts';
 import type { IngestDeps } from './ingest/ingest.ts';
 import type { LastSeenTimes } from './ingest/last-seen.ts';
 import { MismatchDiagnoses } from './ingest/mismatch-diagnoses.ts';
-import { createRejectionBudget } from './ingest/rejection-budget.ts';
+import { createNearLimit } from './ingest/near-limit.ts';
+import { createProjectBudget } from './ingest/project-budget.ts';
 import { ThinnedRows } from './ingest/thinned-rows.ts';
 import type { ReceiverReport } from './report.ts';
 import { createPostgresStore } from './reservation/postgres-store.ts';
@@ -65,7 +66,12 @@ export function createIngestDeps(
     cache,
     postgres,
     trust,
-    redisStore: createRedisStore({ cache, trust, findPrior: postgresStore.findPrior }),
+    redisStore: createRedisStore({
+      cache,
+      trust,
+      findPrior: postgresStore.findPrior,
+      onNearLimit: createNearLimit(cache, report.nearLimit),
+    }),
     postgresStore,
     findOwed: createFindOwed(postgres, logger),
     publisher,
@@ -74,12 +80,12 @@ export function createIngestDeps(
     findProject: (projectId, now) => directory.find(projectId, now),
     recordLater,
     thinned: new ThinnedRows(recordLater),
-    mayRecordRejection: createRejectionBudget(rejectionRates),
+    mayRecordRejection: createProjectBudget(rejectionRates),
     diagnoses: new MismatchDiagnoses({
       secrets,
       findRetired: (projectIds) => readRetired(postgres, logger, projectIds),
       recordLater,
-      mayDiagnose: createRejectionBudget(diagnosisRates),
+      mayDiagnose: createProjectBudget(diagnosisRates),
     }),
     isKnownProject: (projectId) => directory.isKnown(projectId),
     onVerified: lastSeen.add,

@@ -1,4 +1,5 @@
 import type { Logger } from '@hqrelay/runtime/logger';
+import type { NearLimit } from './ingest/near-limit.ts';
 import type { Registry } from '@hqrelay/runtime/metrics';
 import type { PublishResult } from '@hqrelay/queue/publishing/publish-channel';
 import { Counter, Histogram } from 'prom-client';
@@ -18,6 +19,7 @@ export type Received = {
 export type Report = (received: Received) => void;
 
 export type ReceiverReport = {
+  nearLimit: (project: NearLimit) => void;
   received: Report;
   published: (result: PublishResult, durationMs: number) => void;
 };
@@ -45,6 +47,7 @@ export function createReport(logger: Logger, registry: Registry): ReceiverReport
     registers: [registry],
   });
   return {
+    nearLimit: (project) => logger.warn(project, 'project.near_limit'),
     received: ({ isLogged, ...line }) => {
       received.inc({ outcome: line.outcome });
       duration.observe(line.durationMs / 1_000);

@@ -12,7 +12,12 @@ let store: ReservationStore;
 
 beforeAll(async () => {
   cache = new Cache({ url: inject('run').redis, name: 'test', onChange: () => {} });
-  store = createRedisStore({ cache, trust: new RedisTrust(cache), findPrior: async () => null });
+  store = createRedisStore({
+    cache,
+    trust: new RedisTrust(cache),
+    findPrior: async () => null,
+    onNearLimit: () => {},
+  });
   cache.start();
   await waitFor('Redis', () => cache.health.isUp);
 });

@@ -82,7 +82,7 @@ function redisOf(cache: Cache): OpenStore {
     });
   };
   return {
-    store: createRedisStore({ cache, trust, findPrior: async () => null }),
+    store: createRedisStore({ cache, trust, findPrior: async () => null, onNearLimit: () => {} }),
     async keysOf(projectId) {
       const values = await valuesOf(projectId);
       return Object.fromEntries(

@@ -44,6 +44,8 @@ export type Admission =
       hasOwnRow: boolean;
       /** How long Redis has remembered every id of the project, ms. */
       memoryAgeMs: number;
+      /** Whether the project has used 80 % of its rate limit. */
+      isNearLimit: boolean;
     }
   | { kind: 'rate_limited'; retryAfterMs: number; hasOwnRow: boolean };
 
@@ -101,6 +103,7 @@ for i = ${firstContentKey}, #KEYS do
     if state and id == ARGV[1] then id = heldId end
   end
 end
+local nearLimit = 0
 if limit >= 0 then
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - ${rateLimitWindowMs})
   local count = redis.call('ZCARD', KEYS[2])
@@ -111,11 +114,12 @@ if limit >= 0 then
   end
   redis.call('ZADD', KEYS[2], now, token)
   redis.call('PEXPIRE', KEYS[2], ${rateLimitWindowMs})
+  if (count + 1) * 5 >= limit * 4 then nearLimit = 1 end
 end
 local value = format('${reserved}', id, sha256, token, now)
 redis.call('SET', KEYS[1], value, 'EX', ttl)
 for i = ${firstContentKey}, #KEYS do redis.call('SET', KEYS[i], value, 'EX', ARGV[i + 1]) end
-return { 'held', '${reserved}', id, sha256, 1, tookOver, 1, now - epoch }`);
+return { 'held', '${reserved}', id, sha256, 1, tookOver, 1, now - epoch, nearLimit }`);
 
 const releaseScript = script(`${reservationLua}
 local token = ARGV[1]
@@ -167,7 +171,7 @@ function admissionOf([kind, ...fields]: [Admission['kind'], ...(string | number)
   if (kind === 'rate_limited') {
     return { kind, retryAfterMs: Number(fields[0]), hasOwnRow: fields[1] === 1 };
   }
-  const [letter, id, payloadSha256, isMine, tookOver, hasOwnRow, memoryAgeMs] = fields;
+  const [letter, id, payloadSha256, isMine, tookOver, hasOwnRow, memoryAgeMs, nearLimit] = fields;
   return {
     kind,
     held: { state: stateOf(String(letter)), id: String(id), payloadSha256: String(payloadSha256) },
@@ -175,6 +179,7 @@ function admissionOf([kind, ...fields]: [Admission['kind'], ...(string | number)
     tookOver: tookOver === 1,
     hasOwnRow: hasOwnRow === 1,
     memoryAgeMs: Number(memoryAgeMs),
+    isNearLimit: nearLimit === 1,
   };
 }
 

@@ -10,9 +10,11 @@ import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { acceptKeys, admit, distrustMemory, releaseKeys, trustMemory, uncount } from '../src/admission.ts';
 import { Cache } from '../src/client.ts';
+import { isFirstConflict } from '../src/conflict-payload.ts';
 import { connectRedis } from '../src/connect-redis.ts';
 import { evictionWarning } from '../src/eviction-warning.ts';
 import { countLiveWorkers, leaveLiveWorkers } from '../src/fleet/live-workers.ts';
+import { countNearLimit, markNearLimit } from '../src/near-limit.ts';
 import { announceProjectChange, ConfigCache, followProjectChanges } from '../src/project-config.ts';
 import { runScript, script } from '../src/script.ts';
 
@@ -186,12 +188,15 @@ it('an ACL user with the rights that docs/operations.md names can run every comm
       token: freshId(),
       contentKeys: [],
     };
+    await markNearLimit(limited.redis, projectId);
+    expect(await countNearLimit(limited.redis)).toBe(1);
     const limits = { rateLimitPerMinute: 1, idempotencyTtlSeconds: 60 };
     expect(await admit(limited, { ...keyRequest, ...limits })).toMatchObject({ isMine: true });
     expect(await acceptKeys(limited, { ...keyRequest, ...limits })).toBe(true);
     expect(await admit(limited, { ...keyRequest, ...limits })).toMatchObject({ held: { state: 'accepted' } });
     expect(await releaseKeys(limited, keyRequest)).toBe(true);
     await uncount(limited, keyRequest);
+    expect(await isFirstConflict(limited, { ...keyRequest, ...limits })).toBe(true);
     await distrustMemory(limited.redis, projectId);
     expect(await evictionWarning(limited.redis)).toBeUndefined();
     expect(refused).toEqual([]);
@@ -204,6 +209,14 @@ it('an ACL user with the rights that docs/operations.md names can run every comm
 describe('a primary that becomes a replica behind a proxy', () => {
   let proxy: Server;
   let targetPort: number;
+  /** A server of its own: a replica makes its primary fork, which delays every test file that uses the run's Redis. */
+  let other: World;
+
+  beforeAll(async () => {
+    other = await createWorld(inject('run'), { own: ['redis'] });
+  });
+
+  afterAll(() => other?.close());
 
   beforeEach(async () => {
     targetPort = server.port;
@@ -220,7 +233,7 @@ describe('a primary that becomes a replica behind a proxy', () => {
 
   it('a primary that becomes a replica behind a proxy is left for the new primary', async () => {
     const oldPrimary = cache.redis;
-    const proxiedUrl = new URL(inject('run').redis);
+    const proxiedUrl = new URL(other.redisUrl);
     const newPrimary = Number(proxiedUrl.port);
     proxiedUrl.port = String((proxy.address() as AddressInfo).port);
     const proxied = open(proxiedUrl.href);

@@ -6,7 +6,7 @@ import { formatReason } from '@hqrelay/domain/inbound/rejection-reason';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
 import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import type { InboundRequest } from './inbound-request.ts';
-import type { RejectionBudget } from './rejection-budget.ts';
+import type { ProjectBudget } from './project-budget.ts';
 import { schemeOf } from './verify.ts';
 
 export type MismatchDiagnosesDeps = {
@@ -14,7 +14,7 @@ export type MismatchDiagnosesDeps = {
   /** Those of several projects, at most a few of each; none while Postgres does not answer. Never rejects. */
   findRetired: (projectIds: readonly string[]) => Promise<RetiredSecretRow[]>;
   recordLater: (row: AuditRow) => void;
-  mayDiagnose: RejectionBudget;
+  mayDiagnose: ProjectBudget;
 };
 
 type Mismatch = { project: ProjectConfig; request: InboundRequest };

@@ -6,12 +6,12 @@ import type { ProjectLookup } from '@hqrelay/projects/project-directory';
 import type { InboundRequest, IngestResult, RejectionAnswer } from './inbound-request.ts';
 import { logRowOf } from './log-row.ts';
 import type { MismatchDiagnoses } from './mismatch-diagnoses.ts';
-import type { RejectionBudget } from './rejection-budget.ts';
+import type { ProjectBudget } from './project-budget.ts';
 
 export type RefuseDeps = {
   /** Writes a row in the background: no answer waits for it. */
   recordLater: (row: AuditRow) => void;
-  mayRecordRejection: RejectionBudget;
+  mayRecordRejection: ProjectBudget;
   diagnoses: Pick<MismatchDiagnoses, 'add'>;
 };
 

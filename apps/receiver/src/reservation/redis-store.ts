@@ -10,15 +10,21 @@ const retryMarkAfterMs = 250;
 export type RedisStoreDeps = {
   cache: Cache;
   trust: RedisTrust;
+  /** Called with each request of a project that is over its rate limit or has used 80 % of it. */
+  onNearLimit: (project: { projectId: string; rateLimitPerMinute: number }, now: number) => void;
   findPrior: (request: KeyRequest) => Promise<PriorWebhook | null>;
 };
 
 /** Reservations in Redis, under the rate limit. Ids that Redis may have lost are looked up in Postgres. */
-export function createRedisStore({ cache, trust, findPrior }: RedisStoreDeps): ReservationStore {
+export function createRedisStore({ cache, trust, findPrior, onNearLimit }: RedisStoreDeps): ReservationStore {
   return {
     async reserve(request) {
       await trust.report(request.projectId);
       const admission = await admit(cache, request);
+      const { projectId, rateLimitPerMinute } = request;
+      const isNearLimit = admission?.kind === 'rate_limited' || admission?.isNearLimit;
+      if (isNearLimit && rateLimitPerMinute !== null)
+        onNearLimit({ projectId, rateLimitPerMinute }, Date.now());
       if (admission?.kind !== 'held') return admission;
       const { held, isMine, tookOver, hasOwnRow } = admission;
       const memoryAgeMs = trust.isInDoubt() ? 0 : admission.memoryAgeMs;

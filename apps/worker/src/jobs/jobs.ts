@@ -4,6 +4,7 @@ import type { BrokerConnection } from '@hqrelay/queue/connection/broker-connecti
 import type { Publisher } from '@hqrelay/queue/publishing/publisher';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { EndpointGate } from '../endpoint/endpoint-gate.ts';
+import { countNearLimit } from './count-near-limit.ts';
 import { countWorkers, type Fleet } from './count-workers.ts';
 import { drainOutbox } from './drain-outbox.ts';
 import { drainSpilledAudit } from './drain-spilled-audit.ts';
@@ -53,6 +54,7 @@ export function createJobs(deps: JobDeps) {
     putBackStranded: { everyMs: 10_000, event: 'webhooks.put_back', run: createPutBackStranded(deps) },
     refreshBreakers: { everyMs: 1_000, run: () => deps.gate.breakers.refresh() },
     countWorkers: { everyMs: 2_000, run: () => countWorkers(deps) },
+    countNearLimit: { everyMs: 5_000, run: () => countNearLimit(deps) },
     // The larger the backlog, the longer the counting takes.
     measureBacklog: {
       everyMs: ({ tookMs }) => Math.max(5_000, 50 * tookMs),

@@ -22,6 +22,10 @@ export function createBacklogGauges(registry: Registry) {
     ),
     held: gauge('hqrelay_held_deliveries', 'Deliveries that wait in Postgres', ['reason']),
     outboxDepth: gauge('hqrelay_outbox_depth', 'Messages that wait in Postgres for the broker'),
+    projectsNearLimit: gauge(
+      'hqrelay_projects_near_limit',
+      'Projects that used 80 % of their rate limit in the last minute',
+    ),
     deadLetters: gauge(
       'hqrelay_dead_letters',
       'Dead letters that were not replayed, in the table and in the queue',

@@ -1,25 +1,25 @@
 export type BudgetRate = { perSecond: number; burst: number };
 
-export type RejectionRates = {
+export type ProjectRates = {
   /** For one project; all ids that are no project count as one. */
   perProject: BudgetRate;
   total: BudgetRate;
-  /** For projects whose requests have not been rejected lately, when others have used up the total. */
-  quiet: BudgetRate;
+  /** For projects that have used nothing of their own lately, when others have used up the total. */
+  quiet?: BudgetRate;
 };
 
-/** Whether one more rejected request may leave a row and a log line. `projectId`: null where no such project is known. */
-export type RejectionBudget = (projectId: string | null, now: number) => boolean;
+/** Whether a project may use one more, such as a row of a rejected request. `projectId`: null where no such project is known. */
+export type ProjectBudget = (projectId: string | null, now: number) => boolean;
 
 const projectsMax = 10_000;
 
 /**
- * Token buckets: requests that are not verified can fill neither the tables nor the log, and a flood at some projects does
- * not keep the rejections of the others off the record.
+ * Token buckets for rows, log lines and work that senders can cause: bounded for each project and in total, and a flood at some
+ * projects leaves room for the others.
  */
-export function createRejectionBudget({ perProject, total, quiet }: RejectionRates): RejectionBudget {
+export function createProjectBudget({ perProject, total, quiet }: ProjectRates): ProjectBudget {
   const all = new Bucket(total);
-  const reserve = new Bucket(quiet);
+  const reserve = quiet && new Bucket(quiet);
   const buckets = new Map<string, Bucket>();
   return (projectId, now) => {
     const key = projectId ?? '';
@@ -29,7 +29,7 @@ export function createRejectionBudget({ perProject, total, quiet }: RejectionRat
     if (buckets.size > projectsMax) buckets.delete(buckets.keys().next().value as string);
     const isQuiet = projectId !== null && own.isFull(now);
     if (!own.take(now)) return false;
-    return all.take(now) || (isQuiet && reserve.take(now));
+    return all.take(now) || (isQuiet && reserve?.take(now) === true);
   };
 }
 
