@@ -26,6 +26,8 @@ export type ReceiverReport = {
 
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
+const outcomes = ['queued', 'duplicate', 'conflict', 'rate_limited', 'rejected', 'failed_to_queue'] as const;
+
 /** Writes one log line and the metrics of each request. No other code logs or counts requests. */
 export function createReport(logger: Logger, registry: Registry): ReceiverReport {
   const received = new Counter({
@@ -34,6 +36,8 @@ export function createReport(logger: Logger, registry: Registry): ReceiverReport
     labelNames: ['outcome'],
     registers: [registry],
   });
+  // A counter that first appears with 1 has not increased for Prometheus.
+  for (const outcome of outcomes) received.inc({ outcome }, 0);
   const duration = new Histogram({
     name: 'hqrelay_receive_duration_seconds',
     help: 'From the first byte of a request to its answer',

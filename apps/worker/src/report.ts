@@ -1,3 +1,4 @@
+import type { AttemptOutcome } from '@hqrelay/domain/delivery/attempt-outcome';
 import type { EndpointConfig } from '@hqrelay/domain/project-config';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { Registry } from '@hqrelay/runtime/metrics';
@@ -37,14 +38,21 @@ export function createReport(logger: Logger, registry: Registry): Report {
   };
 }
 
+const outcomes = ['delivered', 'failed', 'gone', 'dead_lettered'] as const satisfies (
+  AttemptOutcome['kind'] | 'dead_lettered'
+)[];
+
 function createMetrics(registry: Registry) {
+  const attempts = new Counter({
+    name: 'hqrelay_delivery_attempts_total',
+    help: 'Attempts, by outcome',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  // A counter that first appears with 1 has not increased for Prometheus.
+  for (const outcome of outcomes) attempts.inc({ outcome }, 0);
   return {
-    attempts: new Counter({
-      name: 'hqrelay_delivery_attempts_total',
-      help: 'Attempts, by outcome',
-      labelNames: ['outcome'],
-      registers: [registry],
-    }),
+    attempts,
     duration: new Histogram({
       name: 'hqrelay_delivery_duration_seconds',
       help: 'How long attempts took',

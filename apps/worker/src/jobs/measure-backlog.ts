@@ -5,14 +5,15 @@ import { countOutbox } from '@hqrelay/db/queries/outbox';
 import type { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { backlogOf } from '@hqrelay/queue/queue-backlog';
 import { allQueues, deadLetterQueue, largeQueueOf, workQueues } from '@hqrelay/queue/topology';
-import type { Registry } from '@hqrelay/runtime/metrics';
+import { gaugeWhenMeasured, type Registry } from '@hqrelay/runtime/metrics';
 import { Gauge } from 'prom-client';
 import { createMeasureQueueAges, type MeasureQueueAgesDeps } from './queue-ages.ts';
 
 /** Gauges of the backlog in the stores: every worker reports the same values. */
 export function createBacklogGauges(registry: Registry) {
-  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
+  const measured = (name: string, help: string) => gaugeWhenMeasured(registry, name, help);
   return {
     queueDepth: gauge('hqrelay_queue_depth', 'Messages ready in a queue', ['queue']),
     oldestAge: gauge(
@@ -21,12 +22,12 @@ export function createBacklogGauges(registry: Registry) {
       ['queue'],
     ),
     held: gauge('hqrelay_held_deliveries', 'Deliveries that wait in Postgres', ['reason']),
-    outboxDepth: gauge('hqrelay_outbox_depth', 'Messages that wait in Postgres for the broker'),
-    projectsNearLimit: gauge(
+    outboxDepth: measured('hqrelay_outbox_depth', 'Messages that wait in Postgres for the broker'),
+    projectsNearLimit: measured(
       'hqrelay_projects_near_limit',
       'Projects that used 80 % of their rate limit in the last minute',
     ),
-    deadLetters: gauge(
+    deadLetters: measured(
       'hqrelay_dead_letters',
       'Dead letters that were not replayed, in the table and in the queue',
     ),

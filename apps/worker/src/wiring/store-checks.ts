@@ -3,8 +3,8 @@ import { evictionWarning } from '@hqrelay/cache/eviction-warning';
 import { clockWarning, measureClockOffset } from '@hqrelay/db/queries/clock-offset';
 import { countPartitionsAhead, partitionsWarning } from '@hqrelay/db/queries/partitions';
 import { diskWarning } from '@hqrelay/queue/connection/disk-warning';
+import { gaugeWhenMeasured } from '@hqrelay/runtime/metrics';
 import { StoreChecks } from '@hqrelay/runtime/store-checks';
-import { Gauge } from 'prom-client';
 import type { WorkerConfig } from '../config.ts';
 import type { Part } from './part.ts';
 import type { Stores } from './stores.ts';
@@ -16,16 +16,16 @@ export function createStoreChecks(
   { logger, registry, refuse, now }: WorkerOptions,
   { postgres, cache }: Stores,
 ): StoreChecks {
-  const clockOffset = new Gauge({
-    name: 'hqrelay_clock_offset_seconds',
-    help: "By how much this machine's clock is ahead of Postgres'; negative when it is behind",
-    registers: [registry],
-  });
-  const partitionsAhead = new Gauge({
-    name: 'hqrelay_partitions_ahead',
-    help: 'Months after this one that have partitions of every audit table',
-    registers: [registry],
-  });
+  const clockOffset = gaugeWhenMeasured(
+    registry,
+    'hqrelay_clock_offset_seconds',
+    "By how much this machine's clock is ahead of Postgres'; negative when it is behind",
+  );
+  const partitionsAhead = gaugeWhenMeasured(
+    registry,
+    'hqrelay_partitions_ahead',
+    'Months after this one that have partitions of every audit table',
+  );
   const checkPartitions = async () => {
     const ahead = await countPartitionsAhead(postgres.pool, now());
     partitionsAhead.set(ahead);
