@@ -28,6 +28,7 @@ const checks: readonly Check[] = [
   { name: 'structure', args: script('tools/check-structure.ts') },
   { name: 'docs', args: script('tools/check-docs.ts') },
   { name: 'config docs', args: [...script('tools/generate-config-docs.ts'), '--check'] },
+  { name: 'dashboards', args: [...script('tools/dashboards/main.ts'), '--check'] },
 ];
 
 const passed = await Promise.all(checks.map(report));

@@ -20,6 +20,7 @@ const development: Readonly<Record<string, readonly string[]>> = {
   harness: [...packages, 'services', 'testing'],
   up: [...packages, 'services', 'bootstrap', 'cli'],
   chaos: [...packages, 'services', 'testing', 'harness'],
+  dashboards: [],
   bench: [...packages, 'services', 'testing', 'harness'],
 };
 

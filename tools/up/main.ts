@@ -65,18 +65,30 @@ async function up(): Promise<void> {
     startApp('console', consolePort, consolePort, env),
   ]);
 
+  const demo = await showDemo(hqrelay, urls.DATABASE_URL);
+
+  title(`HQRelay is up after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  const ports = {
+    receiverPort,
+    receiverAdminPort: receiverAdminPort ?? receiverPort,
+    workerPort,
+    consolePort,
+  };
+  sayNextSteps(ports, demo.projectId);
+  logs.showAll();
+}
+
+/** Makes the demo project where it is missing, and sends two webhooks through it. */
+async function showDemo(hqrelay: CommandLine, databaseUrl: string): Promise<Demo> {
   title('Demo');
   const demo = await prepareDemo(hqrelay, detail);
   stops.add('demo endpoint', demo.endpoint.close);
   detail(`${demo.isNew ? 'created' : 'found'} the project "demo", ${demo.projectId}`);
   detail(`its endpoints are served by this process at ${demo.endpoint.origin}`);
-  await showWebhook(hqrelay, demo, urls.DATABASE_URL, '/demo');
+  await showWebhook(hqrelay, demo, databaseUrl, '/demo');
   title('A second webhook, to an endpoint that fails twice');
-  await showWebhook(hqrelay, demo, urls.DATABASE_URL, '/demo/flaky', '--event-type', flakyEventType);
-
-  title(`HQRelay is up after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
-  sayNextSteps({ receiverPort, workerPort, consolePort }, demo.projectId);
-  logs.showAll();
+  await showWebhook(hqrelay, demo, databaseUrl, '/demo/flaky', '--event-type', flakyEventType);
+  return demo;
 }
 
 /** Keeps a second `npm run up` out of this folder until this process ends. */
@@ -134,13 +146,15 @@ async function startApp(
 }
 
 function sayNextSteps(
-  { receiverPort, workerPort, consolePort }: Record<`${AppName}Port`, number>,
+  ports: Record<`${AppName}Port` | 'receiverAdminPort', number>,
   projectId: string,
 ): void {
-  detail(`webhooks  http://127.0.0.1:${receiverPort}/v1/webhooks/PROJECT_ID`);
-  detail(`health    http://127.0.0.1:${receiverPort}/health/ready`);
-  detail(`metrics   http://127.0.0.1:${workerPort}/metrics`);
-  detail(`HTTP API  http://127.0.0.1:${consolePort}/api/docs`);
+  const at = (name: keyof typeof ports, path: string) => `http://127.0.0.1:${ports[name]}${path}`;
+  detail(`webhooks  ${at('receiverPort', '/v1/webhooks/PROJECT_ID')}`);
+  detail(`health    ${at('receiverAdminPort', '/health/ready')}`);
+  detail(`metrics   ${at('receiverAdminPort', '/metrics')} and ${at('workerPort', '/metrics')}`);
+  detail('          Prometheus and Grafana: deploy/prometheus, deploy/grafana; docker-compose.yml runs both');
+  detail(`HTTP API  ${at('consolePort', '/api/docs')}`);
   title('Next, in another terminal');
   detail(`npm run hqrelay -- send --project ${projectId}`);
   detail('npm run hqrelay -- project create --name mine');

@@ -130,6 +130,8 @@ async function startContainers(
       POSTGRES_RECEIVER_PASSWORD: 'unused-by-the-stores',
       POSTGRES_WORKER_PASSWORD: 'unused-by-the-stores',
       POSTGRES_CONSOLE_PASSWORD: 'unused-by-the-stores',
+      POSTGRES_GRAFANA_PASSWORD: 'unused-by-the-stores',
+      GRAFANA_PASSWORD: 'unused-by-the-stores',
       REDIS_PASSWORD: passwords.redis,
       RABBITMQ_PASSWORD: passwords.rabbitmq,
       HQRELAY_SECRETS_KEY: env['HQRELAY_SECRETS_KEY'] ?? 'unused-by-the-stores',
