@@ -66,7 +66,7 @@ describe('replay', () => {
     const id = await receive(world, projectId, { status: 'conflict', reason: 'another body' });
     const without = await world.run('replay', id);
     expect(without).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(without.stderr).toContain('name one of its project with --endpoint');
+    expect(without.stderr).toContain('name one of its project');
     expect((await replay(id, '--endpoint', endpointId)).replays).toHaveLength(1);
   });
 

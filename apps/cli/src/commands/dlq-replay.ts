@@ -1,4 +1,4 @@
-import { readDeadLetters, type DeadLetter } from '@hqrelay/db/queries/dead-letters';
+import { sortDeadLetters } from '@hqrelay/actions/replay/sort-dead-letters';
 import type { ReplaySelection } from '@hqrelay/db/queries/replay-selection';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Command } from 'commander';
@@ -7,7 +7,6 @@ import { type Cli, CommandFailure, UsageError } from '../cli.ts';
 import { withDatabase } from '../database.ts';
 import { pastMoment, uuid } from '../options/options.ts';
 import { addReplayJobOptions, type ReplayJobOptions } from '../options/replay-options.ts';
-import { formatTime } from '../output/print.ts';
 import { replayMany } from '../replay-many.ts';
 
 type Options = ReplayJobOptions & { project?: string; endpoint?: string; since?: number; until?: number };
@@ -41,34 +40,23 @@ async function replay(cli: Cli, given: readonly string[], options: Options): Pro
   }
   const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
   await withDatabase(config.consoleDatabaseUrl, async (pool) => {
-    if (given.length > 0) return replayNamed(cli, pool, [...new Set(given)], options);
+    if (given.length > 0) return replayNamed(cli, pool, given, options);
     const period = { since, until: until ?? Date.now() + clockSkewMs };
     return replayMany(cli, pool, { kind: 'dead_letters', projectId, endpointId, ...period }, options);
   });
 }
 
 /** Replays the dead letters that can be replayed, and fails with a sentence for each of the others. */
-async function replayNamed(cli: Cli, pool: pg.Pool, given: string[], options: Options): Promise<void> {
-  const found = new Map((await readDeadLetters(pool, given)).map((each) => [each.id, each]));
-  const problems = given.flatMap((id) => {
-    const why = whyNotReplayable(found.get(id));
-    return why === null ? [] : [{ id, why }];
-  });
-  const refused = new Set(problems.map(({ id }) => id));
-  const ids = given.filter((id) => !refused.has(id));
+async function replayNamed(
+  cli: Cli,
+  pool: pg.Pool,
+  given: readonly string[],
+  options: Options,
+): Promise<void> {
+  const { replayable: ids, problems } = await sortDeadLetters(pool, given);
   const selection: ReplaySelection = { kind: 'dead_letter_ids', ids };
   if (ids.length > 0) await replayMany(cli, pool, selection, options);
   if (problems.length > 0) {
     throw new CommandFailure(problems.map(({ id, why }) => `${id} cannot be replayed: ${why}`).join('\n'));
   }
-}
-
-function whyNotReplayable(letter: DeadLetter | undefined): string | null {
-  if (!letter) return 'there is no such dead letter';
-  if (letter.kind !== 'delivery') return `it is no delivery (${letter.kind}: ${letter.reason})`;
-  if (!letter.replayedAt) return null;
-  const at = formatTime(letter.replayedAt);
-  return letter.replayId === null
-    ? `its payload was erased at ${at}`
-    : `it was replayed at ${at} as ${letter.replayId}`;
 }

@@ -49,7 +49,8 @@ async function replayOne(cli: Cli, id: string, options: Options): Promise<void> 
   const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
   const { replays, jobId } = await withDatabase(config.consoleDatabaseUrl, async (pool) => {
     const requestedBy = options.by ?? operatorAddress();
-    const input = { webhookLogId: id, endpointId: options.endpoint, requestedBy, now: Date.now() };
+    const endpointIds = options.endpoint === undefined ? undefined : [options.endpoint];
+    const input = { webhookLogId: id, endpointIds, requestedBy, now: Date.now() };
     return valueOf(cli, await replayWebhook({ pool, actor: actorOfOperator() }, input));
   });
   const shown = replays.map(({ endpoint, replay }) => ({

@@ -8,7 +8,7 @@ import { readWebhook } from '@hqrelay/db/queries/webhooks';
 import { timeOfId } from '@hqrelay/domain/ids';
 import type pg from 'pg';
 import type { ErrorAnswer } from './answer.ts';
-import type { Named } from './route.ts';
+import { refuse, type ApiRefusal, type Named } from './route.ts';
 
 /** A project id, null for a thing of no one project, undefined when there is no such thing. */
 type ProjectOf = (pool: pg.Pool, id: string) => Promise<string | null | undefined>;
@@ -47,6 +47,20 @@ export async function refuseUnlessVisible(
     if (!isVisible) {
       const message = `there is no ${words[named] ?? named} ${id}`;
       return { statusCode: 404, code: `${named}.not_found`, message };
+    }
+  }
+  return undefined;
+}
+
+/** Answers 404 unless each endpoint is of this project. */
+export async function refuseOtherEndpoints(
+  pool: pg.Pool,
+  projectId: string,
+  endpointIds: readonly string[],
+): Promise<ApiRefusal | undefined> {
+  for (const id of endpointIds) {
+    if ((await projectOf.endpoint(pool, id)) !== projectId) {
+      return refuse(404, 'endpoint.not_found', `there is no endpoint ${id}`);
     }
   }
   return undefined;

@@ -5,6 +5,9 @@ import { refuse, reply, type Reply } from './route.ts';
 
 export type Page<T> = { items: T[]; nextCursor: string | null; prevCursor: string | null };
 
+/** The rows of a page, and one more when there is one. `scannedTo` is set where a search ended before the list does. */
+type Read<Row> = { rows: Row[]; scannedTo: Position | null };
+
 type Asked = { cursor?: string | undefined; limit: number };
 
 /**
@@ -13,33 +16,44 @@ type Asked = { cursor?: string | undefined; limit: number };
  */
 export async function readPage<Row>(
   filter: Readonly<Record<string, unknown>>,
-  { cursor, limit }: Asked,
-  read: (page: PageRequest) => Promise<Row[]>,
+  { cursor: given, limit }: Asked,
+  read: (page: PageRequest) => Promise<Row[] | Read<Row>>,
   positionOf: (row: Row) => Position,
 ): Promise<Reply<Page<Row>>> {
   const list = hash('sha256', JSON.stringify(filter)).slice(0, 16);
-  const start = cursor === undefined ? first : parseCursor(cursor, list);
+  const start = given === undefined ? newest : parseCursor(given, list);
   if (!start) {
     return refuse(400, 'cursor.invalid', 'query.cursor: this is no cursor of this list with this filter');
   }
-  const rows = await read({ ...start, limit });
-  const hasMore = rows.length > limit;
+  const found = await read({ ...start, limit });
+  const { rows, scannedTo } = Array.isArray(found) ? { rows: found, scannedTo: null } : found;
   const isBack = start.direction === 'newer';
+  const hasMore = rows.length > limit;
   const items = isBack && hasMore ? rows.slice(1) : rows.slice(0, limit);
-  const cursorAt = (row: Row | undefined, direction: PageRequest['direction']) =>
-    row === undefined ? null : encodeCursor(list, direction, positionOf(row));
+  const cursor = (direction: PageRequest['direction'], position: Position | null) =>
+    position && encodeCursor(list, direction, position);
+  const first = items[0] ? positionOf(items[0]) : null;
+  const last = items.length > 0 ? positionOf(items.at(-1) as Row) : null;
+  const from = start.position;
   return reply({
     items,
-    nextCursor: isBack || hasMore ? cursorAt(items.at(-1), 'older') : null,
-    prevCursor: (isBack ? hasMore : start.position !== null) ? cursorAt(items[0], 'newer') : null,
+    nextCursor: isBack
+      ? cursor('older', last ?? (from && { ...from, id: highestId }))
+      : cursor('older', hasMore ? last : scannedTo),
+    prevCursor: isBack
+      ? cursor('newer', hasMore ? first : scannedTo)
+      : cursor('newer', from && (first ?? { ...from, id: lowestId })),
   });
 }
+
+const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+const lowestId = '00000000-0000-0000-0000-000000000000';
 
 export function byCreation({ createdAt, id }: { createdAt: Date; id: string }): Position {
   return { at: createdAt.getTime(), id };
 }
 
-const first = { position: null, direction: 'older' } as const;
+const newest = { position: null, direction: 'older' } as const;
 
 function encodeCursor(list: string, direction: PageRequest['direction'], { at, id }: Position): string {
   return Buffer.from(JSON.stringify([list, direction, at, id])).toString('base64url');

@@ -5,7 +5,10 @@ import { deadLetterRoutes } from './dead-letters.ts';
 import { endpointVerbs } from './endpoint-verbs.ts';
 import { endpointRoutes } from './endpoints.ts';
 import { projectRoutes } from './projects.ts';
+import { replayRoutes } from './replays.ts';
 import { secretRoutes } from './secrets.ts';
+import { oneWebhookRoutes } from './webhook.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 /** Every operation of the HTTP API. */
 export const routes: readonly Route[] = [
@@ -13,7 +16,10 @@ export const routes: readonly Route[] = [
   ...secretRoutes,
   ...endpointRoutes,
   ...endpointVerbs,
+  ...webhookRoutes,
+  ...oneWebhookRoutes,
   ...deadLetterRoutes,
+  ...replayRoutes,
   ...apiKeyRoutes,
   ...adminLogRoutes,
 ];

@@ -21,7 +21,7 @@ export const moment = z.iso
   .transform((text) => Date.parse(text));
 
 /** A whole number of a query string. */
-function queryInteger(min: number, max: number) {
+export function queryInteger(min: number, max: number) {
   return z
     .string()
     .regex(/^\d{1,9}$/, { error: `expected a whole number from ${min} to ${max}` })

@@ -25,10 +25,15 @@ export type ReplayedTo = {
   jobId: string | null;
 };
 
-/** Delivers one webhook again, at once: to the endpoints that it owes, or to the one of its project that is named. */
+/** Delivers one webhook again, at once: to the endpoints that it owes, or to those of its project that are named. */
 export async function replayWebhook(
   { pool, actor }: Pick<ActionDeps, 'pool' | 'actor'>,
-  input: { webhookLogId: string; endpointId?: string | undefined; requestedBy: string; now: number },
+  input: {
+    webhookLogId: string;
+    endpointIds?: readonly string[] | undefined;
+    requestedBy: string;
+    now: number;
+  },
 ): Promise<ActionResult<ReplayedTo>> {
   const { webhookLogId: id, requestedBy, now } = input;
   const webhook = await readWebhook(pool, { id, receivedAt: timeOfId(id) });
@@ -37,7 +42,7 @@ export async function replayWebhook(
   }
   const recorded = (await readRecordedWebhooks(pool, [id])).get(id);
   if (!recorded) return refused('webhook.not_replayable', await whyWithoutPayload(pool, webhook));
-  const targets = await findTargets(pool, webhook, input.endpointId);
+  const targets = await findTargets(pool, webhook, input.endpointIds);
   if (targets.kind === 'refused') return targets;
   await ensurePartition(pool, now);
   const made = targets.value.map((endpoint) => ({ endpoint, replay: newReplay(id, endpoint.id, now, now) }));
@@ -83,11 +88,11 @@ async function insertJob(
 async function findTargets(
   pool: pg.Pool,
   { id, projectId, endpointIds, status }: Webhook,
-  named: string | undefined,
+  named: readonly string[] | undefined,
 ): Promise<ActionResult<Endpoint[]>> {
-  const wanted = named === undefined ? endpointIds : [named];
+  const wanted = [...new Set(named ?? endpointIds)];
   if (wanted.length === 0) {
-    const sentence = `the webhook ${id} (${status}) owes no endpoint: name one of its project with --endpoint`;
+    const sentence = `the webhook ${id} (${status}) owes no endpoint: name one of its project`;
     return refused('webhook.owes_nothing', sentence);
   }
   const targets: Endpoint[] = [];

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { readKeysetPage, type PageRequest } from '../keyset-page.ts';
 import type { Queryable } from '../queryable.ts';
 import type { WhyNotReplayed } from './replay-page.ts';
 import type { ReplayedWebhook, ReplaySelection } from './replay-selection.ts';
@@ -123,4 +124,15 @@ export async function cancelReplayJobsOf(
     [id],
   );
   return rows.map((row) => row.id);
+}
+
+/** A page of the jobs of one project. */
+export function readReplayJobPage(
+  client: Queryable,
+  projectId: string,
+  page: PageRequest,
+): Promise<ReplayJob[]> {
+  const where = ['project_id = $1'];
+  const list = { columns, from: 'replay_jobs', where, values: [projectId], at: 'created_at', id: 'id' };
+  return readKeysetPage<ReplayJob>(client, list, page);
 }

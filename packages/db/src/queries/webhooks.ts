@@ -76,6 +76,13 @@ const status = `s.delivery_id as "deliveryId", s.endpoint_id as "endpointId", e.
   s.delivered_at as "deliveredAt", s.held_reason as "heldReason", s.held_until as "heldUntil",
   s.dead_reason as "deadReason", s.replayed_at as "replayedAt"`;
 
+/** The columns of a `ListedWebhook`. `w` is the row of `webhook_logs`. */
+export const listedWebhookColumns = `${webhook}, (
+   select coalesce(jsonb_object_agg(state, count), '{}') from (
+     select state, count(*) from delivery_status where webhook_log_id = w.id and received_at = w.received_at group by state
+   ) as states
+ ) as deliveries`;
+
 const attemptsMax = 1_000;
 const replaysMax = 1_000;
 
@@ -85,12 +92,7 @@ export async function listWebhooks(
   filter: { projectId: string; status?: WebhookStatus | undefined; sinceMs: number; limit: number },
 ): Promise<ListedWebhook[]> {
   const { rows } = await pool.query<ListedWebhook>(
-    `select ${webhook}, (
-       select coalesce(jsonb_object_agg(state, count), '{}') from (
-         select state, count(*) from delivery_status where webhook_log_id = w.id and received_at = w.received_at group by state
-       ) as states
-     ) as deliveries
-     from (
+    `select ${listedWebhookColumns} from (
        select * from webhook_logs
        where project_id = $1 and received_at >= now() - make_interval(secs => $2) and ($3::webhook_status is null or status = $3)
        order by received_at desc, id desc limit $4
@@ -185,4 +187,16 @@ async function readReplays(pool: pg.Pool, key: Key): Promise<WebhookDetails['rep
     key,
   );
   return replays.rows;
+}
+
+/** The bytes of a webhook's payload; null when it was never stored, was dropped or erased. */
+export async function readWebhookPayload(
+  pool: pg.Pool,
+  { id, receivedAt }: { id: string; receivedAt: number },
+): Promise<Buffer | null> {
+  const { rows } = await pool.query<{ payload: Buffer }>(
+    'select payload from webhook_payloads where id = $1 and received_at = $2',
+    [id, new Date(receivedAt)],
+  );
+  return rows[0]?.payload ?? null;
 }

@@ -25,6 +25,7 @@ export const deadLetters = pgTable(
     replayedAt: timestamp('replayed_at', { withTimezone: true, precision: 3 }),
   },
   (table) => [
+    index('dead_letters_project_webhook').on(table.projectId, table.webhookLogId),
     index('dead_letters_webhook').on(table.webhookLogId),
     index('dead_letters_project').on(table.projectId, table.deadAt),
     index('dead_letters_endpoint').on(table.endpointId, table.deadAt),

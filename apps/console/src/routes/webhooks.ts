@@ -1,0 +1,98 @@
+import { countWebhooks, readWebhookList } from '@hqrelay/db/queries/webhook-list';
+import { webhookStatuses } from '@hqrelay/db/queries/webhooks';
+import { z } from 'zod';
+import { readPage } from '../api/page.ts';
+import { defineRoute, refuse, reply, type ApiRefusal } from '../api/route.ts';
+import { moment, pageOf, pageQuery, queryInteger, uuid } from '../schemas/fields.ts';
+import { deliveryStates, listedWebhook, webhookCount } from '../schemas/webhook.ts';
+
+const tag = 'Webhooks';
+const params = z.strictObject({ projectId: uuid });
+const names = { projectId: 'project' } as const;
+const path = '/api/v1/projects/{projectId}/webhooks';
+
+const dayMs = 86_400_000;
+const periodDefaultMs = 90 * dayMs;
+/** The clocks of receivers may be ahead. */
+const clockSkewMs = 60_000;
+
+const filterQuery = {
+  since: moment.optional().describe('Received then or later; 90 days before `until` when not given.'),
+  until: moment.optional().describe('Received before; now when not given.'),
+  status: z.enum(webhookStatuses).optional(),
+  reason: z.string().max(100).optional().describe('The code of a reason, such as signature.mismatch.'),
+  eventType: z.string().max(255).optional(),
+  webhookId: z.string().max(255).optional().describe("The provider's id."),
+  correlationId: z.string().max(128).optional(),
+  q: z.string().min(3).max(200).optional().describe('Text in the payload, as it stands there.'),
+  endpointId: uuid.optional().describe('Owed to this endpoint.'),
+  state: z.enum(deliveryStates).optional().describe('A delivery is in this state.'),
+  statusClass: z
+    .enum(['2xx', '3xx', '4xx', '5xx', 'none'])
+    .optional()
+    .describe('Of the last attempt of that delivery; none: no answer.'),
+  error: z.string().min(1).max(200).optional().describe('Text in the error of that attempt.'),
+  minAttempts: queryInteger(1, 1_000).optional().describe('That delivery has at least so many attempts.'),
+};
+
+type Filter = z.output<z.ZodObject<typeof filterQuery>>;
+
+export const webhookRoutes = [
+  defineRoute({
+    method: 'get',
+    path,
+    name: 'listWebhooks',
+    summary: 'The webhooks of a project, the newest first',
+    tag,
+    role: 'viewer',
+    params,
+    names,
+    query: z.strictObject({ ...pageQuery, ...filterQuery }),
+    statusCode: 200,
+    answer: pageOf(listedWebhook).meta({
+      id: 'WebhookPage',
+      description:
+        'A filter that matches few webhooks may give a short or empty page with a nextCursor: go on there.',
+    }),
+    handle: async ({ key, reads, now }, { params: { projectId }, query: { limit, cursor, ...filter } }) => {
+      const refused = refusePayloadSearch(key, filter);
+      if (refused) return refused;
+      return readPage(
+        { list: 'webhooks', projectId, ...filter },
+        { limit, cursor },
+        (request) => readWebhookList(reads, { projectId, ...filter, ...periodOf(filter, now()) }, request),
+        (row) => ({ at: row.receivedAt.getTime(), id: row.id }),
+      );
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: `${path}/count`,
+    name: 'countWebhooks',
+    summary: 'How many webhooks a filter matches, up to 10,000',
+    tag,
+    role: 'viewer',
+    params,
+    names,
+    query: z.strictObject(filterQuery),
+    statusCode: 200,
+    answer: webhookCount,
+    handle: async ({ key, reads, now }, { params: { projectId }, query: filter }) =>
+      refusePayloadSearch(key, filter) ??
+      reply(await countWebhooks(reads, { projectId, ...filter, ...periodOf(filter, now()) })),
+  }),
+];
+
+function refusePayloadSearch(
+  { hidePayloads }: { hidePayloads: boolean },
+  { q }: Filter,
+): ApiRefusal | undefined {
+  return hidePayloads && q !== undefined
+    ? refuse(403, 'key.hides_payloads', 'a key that hides payloads cannot search them')
+    : undefined;
+}
+
+function periodOf({ since, until }: Filter, now: number): { since: number; until: number } {
+  const end = until ?? now + clockSkewMs;
+  return { since: since ?? end - periodDefaultMs, until: end };
+}

@@ -1,0 +1,93 @@
+import { webhookStatuses } from '@hqrelay/db/queries/webhooks';
+import { z } from 'zod';
+import { id, time } from './fields.ts';
+
+export const deliveryStates = ['waiting', 'held', 'delivered', 'dead_lettered'] as const;
+
+const webhook = z
+  .object({
+    id,
+    projectId: id,
+    webhookId: z.string().describe("The provider's id."),
+    eventType: z.string().nullable(),
+    status: z.enum(webhookStatuses),
+    reason: z.string().nullable().describe('A code, then words.'),
+    endpointIds: z.array(id).describe('The endpoints that it is owed to.'),
+    duplicateOf: id.nullable(),
+    payloadSha256: z.string().nullable(),
+    payloadBytes: z.int(),
+    remoteAddr: z.string().nullable(),
+    correlationId: z.string(),
+    requestCount: z.int().describe('How many requests the row stands for.'),
+    receivedAt: time,
+  })
+  .meta({ id: 'Webhook', description: 'One inbound request.' });
+
+export const listedWebhook = webhook
+  .extend({
+    deliveries: z
+      .partialRecord(z.enum(deliveryStates), z.int())
+      .describe('How many of its deliveries are in which state.'),
+  })
+  .meta({ id: 'ListedWebhook' });
+
+const delivery = z
+  .object({
+    deliveryId: id,
+    endpointId: id,
+    url: z.string().nullable().describe('Null where the endpoint is unknown.'),
+    state: z.enum(deliveryStates),
+    attempts: z.int(),
+    lastStatusCode: z.int().nullable(),
+    lastError: z.string().nullable(),
+    nextAttemptAt: time.nullable(),
+    deliveredAt: time.nullable(),
+    heldReason: z.enum(['delay', 'paused', 'disabled', 'order', 'breaker']).nullable(),
+    heldUntil: time.nullable(),
+    deadReason: z.string().nullable(),
+    replayedAt: time.nullable(),
+  })
+  .meta({ id: 'Delivery', description: 'A webhook on its way to one endpoint.' });
+
+const replay = delivery
+  .extend({ replayId: id, requestedBy: z.string(), requestedAt: time })
+  .meta({ id: 'Replay' });
+
+const attempt = z
+  .object({
+    id,
+    deliveryId: id,
+    endpointId: id,
+    lane: z.enum(['live', 'retry', 'replay']),
+    attemptNum: z.int().describe('From 1.'),
+    status: z.enum(['delivered', 'failed', 'dead_lettered']),
+    statusCode: z.int().nullable().describe('Null: no answer.'),
+    latencyMs: z.int(),
+    error: z.string().nullable(),
+    responseBody: z.string().nullable().describe('The first 4 KiB. Null also where the key hides payloads.'),
+    correlationId: z.string(),
+    attemptedAt: time,
+    nextAttemptAt: time.nullable(),
+  })
+  .meta({ id: 'Attempt', description: 'One HTTP request of a delivery.' });
+
+export const webhookDetails = z
+  .object({
+    webhook,
+    request: z
+      .object({
+        headers: z.array(z.tuple([z.string(), z.string()])).describe('In their order, without credentials.'),
+        query: z.string().describe('Without the values of secret parameters.'),
+        payloadBytes: z.int(),
+      })
+      .nullable()
+      .describe('Null where the payload was never stored, was dropped, or the key hides payloads.'),
+    deliveries: z.array(delivery),
+    attempts: z.array(attempt).describe('In the order they were made, those of replays too.'),
+    replays: z.array(replay),
+  })
+  .meta({ id: 'WebhookDetails' });
+
+export const webhookCount = z
+  .object({ count: z.int(), capped: z.boolean().describe('There may be more.') })
+  .meta({ id: 'Count' });

@@ -1,0 +1,129 @@
+import { apiRoles, includesRole } from '@hqrelay/domain/access/api-role';
+import { deliveryId } from '@hqrelay/domain/ids';
+import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Route } from '../src/api/route.ts';
+import { routes } from '../src/routes/routes.ts';
+import { openConsoleWorld } from './console-world.ts';
+
+const { sql, request, post, get, makeKey, createProject } = await openConsoleWorld();
+
+/** One thing of each kind that a path may name. */
+type Things = {
+  projectId: string;
+  endpointId: string;
+  secretId: string;
+  webhook: string;
+  replay_job: string;
+  api_key: string;
+};
+
+let own: Things;
+let other: Things;
+
+beforeAll(async () => {
+  own = await makeThings();
+  other = await makeThings();
+});
+
+async function makeThings(): Promise<Things> {
+  const projectId = await createProject();
+  const base = `/api/v1/projects/${projectId}`;
+  const endpoint = await post(`${base}/endpoints`, { url: 'http://127.0.0.1:9/' });
+  const endpointId = endpoint.body.endpoint.id as string;
+  const webhook = await recordWebhook(sql, { projectId, endpointIds: [endpointId] });
+  await sql.query(
+    `insert into dead_letters (id, kind, reason, project_id, webhook_log_id, endpoint_id, dead_at)
+     values ($1, 'delivery', 'schedule used up', $2, $3, $4, now())`,
+    [deliveryId(webhook, endpointId), projectId, webhook, endpointId],
+  );
+  const job = await post(`${base}/replays`, { filter: { state: 'dead_lettered' } });
+  const apiKey = await post('/api/v1/api-keys', { name: 'k', role: 'viewer', projectId });
+  const secret = await get(`${base}/secrets`);
+  return {
+    projectId,
+    endpointId,
+    secretId: secret.body.items[0].id,
+    webhook,
+    replay_job: job.body.jobId,
+    api_key: apiKey.body.apiKeyId,
+  };
+}
+
+/** A body that each route accepts. */
+const bodies: Readonly<Record<string, object>> = {
+  createProject: { name: 'new' },
+  updateProject: { name: 'renamed' },
+  addEndpoint: { url: 'http://127.0.0.1:9/' },
+  updateEndpoint: { timeoutMs: 5_000 },
+  createApiKey: { name: 'k', role: 'viewer' },
+  createReplay: { filter: { state: 'dead_lettered' }, dryRun: true },
+};
+
+function send(route: Route, things: Things, key: string, parent: Things = things) {
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (_, param: string) => {
+    const named = route.names?.[param] ?? '';
+    if (named === 'project') return parent.projectId;
+    return things[(param === 'id' ? named : param) as keyof Things];
+  });
+  const body = route.body && (bodies[route.name] ?? {});
+  return request(route.method.toUpperCase(), path, { key, ...(body && { body }) });
+}
+
+const cases = routes.flatMap((route) => apiRoles.map((role) => [route.name, role, route] as const));
+
+describe('access by role and project', () => {
+  it('every parameter of a path says what it names', () => {
+    for (const { path, names = {}, params } of routes) {
+      const inPath = new Set([...path.matchAll(/\{(\w+)\}/g)].map(([, param]) => param));
+      expect(new Set(Object.keys(names))).toEqual(inPath);
+      expect(new Set(Object.keys(params?.shape ?? {}))).toEqual(inPath);
+    }
+  });
+
+  it.each(cases.filter(([, , { path }]) => path.includes('{')))(
+    '%s with a key of the role %s and the ids of another project is answered 404 and changes nothing',
+    async (_name, role, route) => {
+      const key = await makeKey(role, { projectId: own.projectId });
+      const before = await changesOf(other);
+      const answer = await send(route, other, key);
+      expect(answer.statusCode).toBe(404);
+      expect(answer.body.error.code).toMatch(/\.not_found$/);
+      if (Object.keys(route.names ?? {}).length > 1) {
+        expect((await send(route, other, key, own)).statusCode).toBe(404);
+        expect((await send(route, own, key, other)).statusCode).toBe(404);
+        // Also a key of all projects finds a thing under its own project alone.
+        expect((await send(route, other, await makeKey(role), own)).statusCode).toBe(404);
+      }
+      expect(await changesOf(other)).toBe(before);
+    },
+  );
+
+  it.each(cases)(
+    '%s with a key of the role %s is done where the role may, and else answered 403',
+    async (_name, role, route) => {
+      const key = await makeKey(role);
+      const answer = await send(route, route.path.includes('{') ? await makeThings() : own, key);
+      if (includesRole(role, route.role)) expect(answer.statusCode).toBe(route.statusCode);
+      else expect(answer).toMatchObject({ statusCode: 403, body: { error: { code: 'key.role_too_low' } } });
+    },
+  );
+
+  it.each(
+    routes
+      .filter(({ path, method }) => !path.includes('{') && method === 'get')
+      .map((route) => [route.name, route] as const),
+  )('%s with a key of one project says nothing about another project', async (_name, route) => {
+    const answer = await send(route, own, await makeKey('admin', { projectId: own.projectId }));
+    expect(answer.statusCode).toBe(200);
+    for (const id of Object.values(other)) expect(JSON.stringify(answer.body)).not.toContain(id);
+  });
+});
+
+async function changesOf({ projectId }: Things): Promise<string> {
+  const { rows } = await sql.query(
+    'select count(*)::text as changes, (select config_version from projects where id = $1) as version from admin_log where project_id = $1',
+    [projectId],
+  );
+  return JSON.stringify(rows);
+}

@@ -1,0 +1,2 @@
+CREATE INDEX "dead_letters_project_webhook" ON "dead_letters" USING btree ("project_id","webhook_log_id");--> statement-breakpoint
+CREATE INDEX "webhook_logs_not_queued" ON "webhook_logs" USING btree ("project_id","received_at") WHERE status <> 'queued';

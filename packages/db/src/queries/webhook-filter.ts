@@ -1,0 +1,127 @@
+import { timeOfId } from '@hqrelay/domain/ids';
+import type { DeliveryState, WebhookStatus } from './webhooks.ts';
+
+export type StatusClass = '2xx' | '3xx' | '4xx' | '5xx' | 'none';
+
+/** Which webhooks of a project; what is undefined is not asked. The last five are about one and the same delivery. */
+export type WebhookFilter = {
+  projectId: string;
+  /** ms since epoch: received at `since` or later, and before `until`. */
+  since: number;
+  until: number;
+  status?: WebhookStatus | undefined;
+  /** The code of a reason, without the words after it. */
+  reason?: string | undefined;
+  eventType?: string | undefined;
+  webhookId?: string | undefined;
+  correlationId?: string | undefined;
+  /** Text in the payload, as UTF-8 bytes. */
+  q?: string | undefined;
+  endpointId?: string | undefined;
+  state?: DeliveryState | undefined;
+  /** Of the last attempt. */
+  statusClass?: StatusClass | undefined;
+  /** Text in the error of the last attempt, in any case. */
+  error?: string | undefined;
+  minAttempts?: number | undefined;
+};
+
+/** Collects the values of a statement and returns their parameters. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  add(value: unknown, type: string): string {
+    this.values.push(value);
+    return `$${this.values.length}::${type}`;
+  }
+}
+
+/** A correlation id of the relay's own is made within a request, so that its time bounds the webhook's. */
+const requestMaxMs = 15_000;
+
+/** The FROM clause and conditions that an index serves, in the order of the list. `w` is the row of `webhook_logs`. */
+export function scanOf(filter: WebhookFilter, parameters: Parameters): { from: string; where: string[] } {
+  const { since, until } = narrowed(filter);
+  const project = parameters.add(filter.projectId, 'uuid');
+  const where = [
+    `w.project_id = ${project}`,
+    `w.received_at >= ${parameters.add(new Date(since), 'timestamptz')}`,
+    `w.received_at < ${parameters.add(new Date(until), 'timestamptz')}`,
+  ];
+  if (filter.webhookId !== undefined)
+    where.push(`w.webhook_id = ${parameters.add(filter.webhookId, 'text')}`);
+  if (filter.status !== undefined)
+    where.push(`w.status = ${parameters.add(filter.status, 'webhook_status')}`);
+  // The index of the other statuses is partial; a queued webhook has no reason.
+  if (filter.reason !== undefined || (filter.status !== undefined && filter.status !== 'queued')) {
+    where.push(`w.status <> 'queued'`);
+  }
+  if (filter.state !== 'dead_lettered') return { from: 'webhook_logs w', where };
+  const dead = `(select distinct webhook_log_id as id from dead_letters where project_id = ${project} and kind = 'delivery')`;
+  where.push('w.id = dead.id', 'w.received_at = hqrelay_time_of(dead.id)::timestamptz(3)');
+  return { from: `${dead} as dead, webhook_logs w`, where };
+}
+
+/** Conditions that are checked row by row, and how many rows a page may look at for them. */
+export function checksOf(
+  filter: WebhookFilter,
+  parameters: Parameters,
+): { where: string[]; rowsMax: number } {
+  const { reason, eventType, correlationId, q } = filter;
+  const where: string[] = [];
+  if (eventType !== undefined) where.push(`w.event_type = ${parameters.add(eventType, 'text')}`);
+  if (reason !== undefined) where.push(`split_part(w.reason, ' ', 1) = ${parameters.add(reason, 'text')}`);
+  if (correlationId !== undefined) where.push(`w.correlation_id = ${parameters.add(correlationId, 'text')}`);
+  if (filter.endpointId !== undefined) {
+    where.push(`w.endpoint_ids @> array[${parameters.add(filter.endpointId, 'uuid')}]`);
+  }
+  const delivery = deliveryChecks(filter, parameters);
+  if (delivery.length > 0) {
+    where.push(
+      `exists (select from delivery_status s
+       where s.webhook_log_id = w.id and s.received_at = w.received_at and ${delivery.join(' and ')})`,
+    );
+  }
+  if (q !== undefined) {
+    where.push(
+      `exists (select from webhook_payloads p where p.id = w.id and p.received_at = w.received_at
+       and position(${parameters.add(Buffer.from(q), 'bytea')} in p.payload) > 0)`,
+    );
+  }
+  return { where, rowsMax: delivery.length > 0 || q !== undefined ? 1_000 : 10_000 };
+}
+
+function deliveryChecks(
+  { state, statusClass, error, minAttempts, endpointId }: WebhookFilter,
+  parameters: Parameters,
+): string[] {
+  const where: string[] = [];
+  if (state !== undefined) where.push(`s.state = ${parameters.add(state, 'text')}`);
+  if (statusClass === 'none') where.push('s.attempts > 0', 's.last_status_code is null');
+  else if (statusClass !== undefined) {
+    where.push(`s.last_status_code / 100 = ${parameters.add(Number(statusClass[0]), 'integer')}`);
+  }
+  if (error !== undefined) {
+    where.push(`position(lower(${parameters.add(error, 'text')}) in lower(s.last_error)) > 0`);
+  }
+  if (minAttempts !== undefined) where.push(`s.attempts >= ${parameters.add(minAttempts, 'integer')}`);
+  if (where.length > 0 && endpointId !== undefined) {
+    where.push(`s.endpoint_id = ${parameters.add(endpointId, 'uuid')}`);
+  }
+  return where;
+}
+
+/** The period, as narrow as a correlation id of the relay's own allows. */
+function narrowed({ since, until, correlationId }: WebhookFilter): { since: number; until: number } {
+  const at = timeIn(correlationId ?? '');
+  if (at === undefined) return { since, until };
+  return { since: Math.max(since, at - requestMaxMs), until: Math.min(until, at + requestMaxMs) };
+}
+
+function timeIn(text: string): number | undefined {
+  try {
+    return timeOfId(text);
+  } catch {
+    return undefined;
+  }
+}

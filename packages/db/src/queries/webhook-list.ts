@@ -1,0 +1,71 @@
+import type { PageRequest, Position } from '../keyset-page.ts';
+import type { Queryable } from '../queryable.ts';
+import { checksOf, Parameters, scanOf, type WebhookFilter } from './webhook-filter.ts';
+import { listedWebhookColumns, type ListedWebhook } from './webhooks.ts';
+
+/** `scannedTo`: the last row that was looked at, where the page ends before the list does. */
+export type WebhookListPage = { rows: ListedWebhook[]; scannedTo: Position | null };
+
+const countMax = 10_000;
+/** Counting looks at more rows than a page does. */
+const countScanFactor = 10;
+
+/**
+ * A page of a project's webhooks, the newest first, with their deliveries counted by state; one row more than `limit` when there is
+ * one. A filter that no index serves looks at a bounded number of rows: the page is then short, or empty, and `scannedTo` says
+ * where the next one begins.
+ */
+export async function readWebhookList(
+  client: Queryable,
+  filter: WebhookFilter,
+  { position, direction, limit }: PageRequest,
+): Promise<WebhookListPage> {
+  const parameters = new Parameters();
+  const { from, where } = scanOf(filter, parameters);
+  const [order, sign] = direction === 'older' ? ['desc', '<'] : ['asc', '>'];
+  if (position) {
+    const at = parameters.add(new Date(position.at), 'timestamptz');
+    where.push(`w.received_at ${sign}= ${at}`);
+    where.push(`(w.received_at, w.id) ${sign} (${at}, ${parameters.add(position.id, 'uuid')})`);
+  }
+  const scan = `from ${from} where ${where.join(' and ')} order by w.received_at ${order}, w.id ${order}`;
+  const scanValues = [...parameters.values];
+  const { where: checks, rowsMax } = checksOf(filter, parameters);
+  const inner =
+    checks.length === 0
+      ? `select w.* ${scan}`
+      : `select w.* from (select w.* ${scan} limit ${rowsMax}) as w where ${checks.join(' and ')}
+         order by w.received_at ${order}, w.id ${order}`;
+  const { rows } = await client.query<ListedWebhook>(
+    `select ${listedWebhookColumns} from (${inner} limit ${limit + 1}) as w order by w.received_at desc, w.id desc`,
+    parameters.values,
+  );
+  if (rows.length > limit || checks.length === 0) return { rows, scannedTo: null };
+  const end = await client.query<{ at: Date; id: string }>(
+    `select w.received_at as at, w.id ${scan} offset ${rowsMax - 1} limit 1`,
+    scanValues,
+  );
+  const last = end.rows[0];
+  return { rows, scannedTo: last ? { at: last.at.getTime(), id: last.id } : null };
+}
+
+/** How many webhooks the filter matches; `capped` when there may be more, at 10,000 or at the bound of rows that were looked at. */
+export async function countWebhooks(
+  client: Queryable,
+  filter: WebhookFilter,
+): Promise<{ count: number; capped: boolean }> {
+  const parameters = new Parameters();
+  const { from, where } = scanOf(filter, parameters);
+  const { where: checks, rowsMax } = checksOf(filter, parameters);
+  const scanMax = checks.length === 0 ? countMax + 1 : rowsMax * countScanFactor;
+  const { rows } = await client.query<{ scanned: number; count: number }>(
+    `select count(*)::int as scanned, count(*) filter (where matches)::int as count from (
+       select ${checks.length === 0 ? 'true' : checks.join(' and ')} as matches from (
+         select w.* from ${from} where ${where.join(' and ')} order by w.received_at desc, w.id desc limit ${scanMax}
+       ) as w
+     ) as looked`,
+    parameters.values,
+  );
+  const { scanned = 0, count = 0 } = rows[0] ?? {};
+  return { count: Math.min(count, countMax), capped: count > countMax || scanned === scanMax };
+}
