@@ -1,3 +1,5 @@
+import type { Strength } from '@hqrelay/domain/providers/preset';
+
 /** A request as the provider sends it to the relay's public URL. Header names in lower case. */
 export type ProviderRequest = {
   method: string;
@@ -30,15 +32,17 @@ export type Vector = {
   request: ProviderRequest;
   /** ms since epoch: when the request was fresh. */
   at: number;
+  /** Text that the signature covers, and a replacement. */
+  covered: readonly [string, string];
 };
-
-/** How much of a request its verification proves. */
-export type Coverage = 'body' | 'fields' | 'token' | 'nothing';
 
 /** One format in which a provider sends webhooks. */
 export type Variant = {
   name: string;
-  covers: Coverage;
+  /** What its verification proves. */
+  covers: Strength;
+  /** Whether it is the format of projects that require a timestamp. */
+  requiresTimestamp?: true;
   body: string | ((at: number) => string);
   /** Headers beside the signature. */
   headers?: Record<string, string>;
@@ -53,6 +57,7 @@ export type Variant = {
   uncovered?: readonly [string, string];
   /** Seconds after which the relay rejects the request; absent when it accepts old ones. */
   toleranceSeconds?: number;
+  /** Null where the provider sends none. */
   expects: { eventId: string | null; eventType: string | null; orderingKey: string | null };
   sdk?: Sdk;
   vectors?: readonly Vector[];

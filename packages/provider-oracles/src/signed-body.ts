@@ -18,7 +18,7 @@ export function signedBody(header: string, { alg = 'sha256', encoding = 'hex', p
 /** The part of a variant with a static token in a header. */
 export function staticToken(header: string) {
   return {
-    covers: 'token' as const,
+    covers: 'bearer' as const,
     sign: ({ secret }: SignInput): Signed => ({ headers: { [header]: secret } }),
     unsign: withoutHeader(header),
   };

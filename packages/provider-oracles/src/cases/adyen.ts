@@ -71,6 +71,7 @@ export const providerCase = {
           source: 'docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures',
           secret: '44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056',
           at: 0,
+          covered: ['"value":1130', '"value":1131'],
           request: {
             method: 'POST',
             url: 'https://relay.example/',

@@ -22,7 +22,7 @@ const signed = payload(xml);
 export const providerCase = {
   secret: 'oracle_private_key_one',
   otherSecret: 'oracle_private_key_two',
-  settings: { publicKey },
+  settings: { 'public-key': publicKey },
   variants: [
     {
       name: 'webhooks',

@@ -17,6 +17,7 @@ export const providerCase = {
     {
       name: 'webhook events',
       covers: 'body',
+      toleranceSeconds: 3_600,
       body: '{"version":1,"application_id":"1","type":1,"event":{"type":"APPLICATION_AUTHORIZED","timestamp":"2026-11-22T07:00:00Z","data":{}}}',
       sign: ({ body, at }) => {
         const seconds = unixSeconds(at);

@@ -19,7 +19,11 @@ export const providerCase = {
           'x-docusign-signature-2': request.headers[header]!,
         },
       }),
-      expects: { eventId: null, eventType: 'envelope-completed', orderingKey: '7f3e' },
+      expects: {
+        eventId: '7f3e:envelope-completed:2026-11-22T07:00:00.000Z',
+        eventType: 'envelope-completed',
+        orderingKey: '7f3e',
+      },
     },
   ],
 } satisfies ProviderCase;

@@ -1,24 +1,29 @@
-import type { ProviderCase } from '../provider-case.ts';
+import type { ProviderCase, ProviderRequest, SignInput } from '../provider-case.ts';
+import { webhookUrl } from '../signed-request.ts';
+
+// Exotel proves nothing, so the callback URL carries a token.
+const format = {
+  covers: 'bearer' as const,
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  sign: ({ secret }: SignInput) => ({ query: `token=${secret}` }),
+  unsign: (request: ProviderRequest) => ({ ...request, url: webhookUrl }),
+};
 
 export const providerCase = {
-  secret: 'exotel-sends-no-secret',
-  otherSecret: 'exotel-sends-no-other',
+  secret: 'exotel-oracle-token-number-one',
+  otherSecret: 'exotel-oracle-token-number-two',
   variants: [
     {
       name: 'voice status callback',
-      covers: 'nothing',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      ...format,
       body: 'CallSid=CA1&EventType=terminal&Status=completed&DateUpdated=2026-11-22+07%3A00%3A00',
-      sign: () => ({}),
-      expects: { eventId: null, eventType: 'terminal', orderingKey: 'CA1' },
+      expects: { eventId: 'CA1:completed:2026-11-22 07:00:00', eventType: 'terminal', orderingKey: 'CA1' },
     },
     {
       name: 'SMS status callback',
-      covers: 'nothing',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      ...format,
       body: 'SmsSid=SM1&Status=sent&To=0XXXXXX4242',
-      sign: () => ({}),
-      expects: { eventId: null, eventType: 'sent', orderingKey: 'SM1' },
+      expects: { eventId: 'SM1:sent', eventType: 'sent', orderingKey: 'SM1' },
     },
   ],
 } satisfies ProviderCase;

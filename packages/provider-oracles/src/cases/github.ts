@@ -31,6 +31,7 @@ export const providerCase = {
             'docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries#testing-the-webhook-payload-validation',
           secret: "It's a Secret to Everybody",
           at: 0,
+          covered: ['Hello', 'Jello'],
           request: {
             method: 'POST',
             url: 'https://relay.example/',

@@ -19,7 +19,7 @@ const fields = { covers: 'fields' as const, unsign: withoutHeader(header) };
 export const providerCase = {
   secret: 'sandbox-oracle-secret-key-one',
   otherSecret: 'sandbox-oracle-secret-key-two',
-  settings: { merchantId },
+  settings: { 'merchant-id': merchantId },
   variants: [
     {
       name: 'direct',
@@ -37,6 +37,7 @@ export const providerCase = {
           source: 'github.com/iyzico/iyzipay-php, samples/webhook_Signature_Validation.php',
           secret: 'sandbox-UuLnD7wZa0a3DmytfIrwHQqAMfqCNJrs',
           at: 0,
+          covered: ['SUCCESS', 'FAILURE'],
           request: {
             method: 'POST',
             url: 'https://relay.example/',
@@ -67,6 +68,7 @@ export const providerCase = {
           source: 'github.com/iyzico/iyzipay-php, samples/webhook_Signature_Validation.php',
           secret: 'sandbox-UuLnD7wZa0a3DmytfIrwHQqAMfqCNJrs',
           at: 0,
+          covered: ['SUCCESS', 'FAILURE'],
           request: {
             method: 'POST',
             url: 'https://relay.example/',

@@ -12,12 +12,13 @@ export const providerCase = {
     {
       name: 'webhooks',
       ...signedBody(header),
+      toleranceSeconds: 8 * 3_600,
       headers: { 'linear-delivery': '234d1a4e-b617-4388-90fe-adc3633d6b72', 'linear-event': 'Issue' },
       body: (at) =>
         `{"action":"update","type":"Issue","data":{"id":"2174add1-f7c8-44e3-bbf3-2d60b5ea8bc9"},"webhookTimestamp":${at}}`,
       expects: {
         eventId: '234d1a4e-b617-4388-90fe-adc3633d6b72',
-        eventType: 'Issue',
+        eventType: 'Issue.update',
         orderingKey: '2174add1-f7c8-44e3-bbf3-2d60b5ea8bc9',
       },
       sdk: {

@@ -10,6 +10,7 @@ export const providerCase = {
     {
       name: 'webhooks',
       covers: 'fields',
+      toleranceSeconds: 86_400,
       body: (at) =>
         `{"signature":{"timestamp":"${unixSeconds(at)}","token":"${token}","signature":"PLACE"},"event-data":{"event":"delivered","id":"CPgfbmQMTCKtHW6uIWtuVe","message":{"headers":{"message-id":"20130503182626.18666.16540@example.com"}}}}`,
       sign: ({ body, secret, at }) => ({

@@ -9,7 +9,11 @@ export const providerCase = {
       name: 'Graph webhooks',
       ...signedBody('x-hub-signature-256', { prefix: 'sha256=' }),
       body: '{"object":"whatsapp_business_account","entry":[{"id":"102290129340398","changes":[{"field":"messages","value":{"text":"caf\\u00e9"}}]}]}',
-      expects: { eventId: null, eventType: 'whatsapp_business_account', orderingKey: '102290129340398' },
+      expects: {
+        eventId: null,
+        eventType: 'whatsapp_business_account.messages',
+        orderingKey: '102290129340398',
+      },
     },
   ],
 } satisfies ProviderCase;

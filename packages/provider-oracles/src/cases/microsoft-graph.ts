@@ -10,14 +10,14 @@ export const providerCase = {
   variants: [
     {
       name: 'change notifications',
-      covers: 'token',
+      covers: 'bearer',
       body: `{"value":[${notification('n1')},${notification('n2')}]}`,
       sign: ({ body, secret }) => ({ body: Buffer.from(body.toString().replaceAll(place, secret)) }),
       unsign: (request) => ({
         ...request,
         body: Buffer.from(request.body.toString().replaceAll(/"clientState":"[^"]*",/g, '')),
       }),
-      expects: { eventId: 'n1', eventType: 'created', orderingKey: 'Users/1/messages/2' },
+      expects: { eventId: null, eventType: 'created', orderingKey: 'Users/1/messages/2' },
     },
   ],
 } satisfies ProviderCase;

@@ -12,7 +12,7 @@ export const providerCase = {
     {
       name: 'webhooks',
       covers: 'body',
-      toleranceSeconds: 300,
+      toleranceSeconds: 7 * 86_400,
       body: '{"object":"event","id":"evnt_test_1","key":"charge.complete","data":{"object":"charge","id":"chrg_test_1","amount":4200}}',
       sign: ({ body, secret, at }) => {
         const seconds = unixSeconds(at);

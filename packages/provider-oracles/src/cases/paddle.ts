@@ -14,6 +14,7 @@ export const providerCase = {
     {
       name: 'billing',
       covers: 'body',
+      toleranceSeconds: 4 * 86_400,
       body: '{"event_id":"evt_01","event_type":"transaction.completed","occurred_at":"2026-11-22T07:00:00Z","notification_id":"ntf_01","data":{"id":"txn_01","status":"completed"}}',
       sign: ({ body, secret, at }) => {
         const seconds = unixSeconds(at);

@@ -42,6 +42,7 @@ export const providerCase = {
             'github.com/paypal: the request of the Python, Ruby and Node SDKs, the certificate of the Node SDK',
           secret: publishedKey,
           at: Date.parse('2015-05-18T15:45:13Z'),
+          covered: ['PAYMENT.SALE.COMPLETED', 'PAYMENT.SALE.REFUNDED'],
           request: {
             method: 'POST',
             url: 'https://relay.example/',

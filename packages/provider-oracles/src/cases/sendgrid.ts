@@ -19,6 +19,7 @@ export const providerCase = {
     {
       name: 'event webhook',
       covers: 'body',
+      toleranceSeconds: 2 * 86_400,
       body: '[{"email":"a@example.com","event":"delivered","sg_event_id":"ZGVsaXZlcmVk","sg_message_id":"14c5d75ce93.dfd.64b469"}]',
       sign: ({ body, at }) => {
         const seconds = unixSeconds(at);
@@ -26,7 +27,7 @@ export const providerCase = {
         return { headers: { [timeHeader]: seconds, [header]: signature.toString('base64') } };
       },
       unsign: withoutHeader(header),
-      expects: { eventId: 'ZGVsaXZlcmVk', eventType: 'delivered', orderingKey: '14c5d75ce93.dfd.64b469' },
+      expects: { eventId: null, eventType: 'delivered', orderingKey: '14c5d75ce93.dfd.64b469' },
       sdk: {
         name: '@sendgrid/eventwebhook: verifySignature',
         mistakes: hashesText,

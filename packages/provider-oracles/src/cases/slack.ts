@@ -37,6 +37,7 @@ export const providerCase = {
           source: 'api.slack.com/authentication/verifying-requests-from-slack',
           secret: '8f742231b10e8888abcd99yyyzzz85a5',
           at: 1_531_420_618_000,
+          covered: ['testteamnow', 'testteamnew'],
           request: {
             method: 'POST',
             url: 'https://relay.example/',

@@ -41,6 +41,7 @@ export const providerCase = {
           source: 'github.com/standard-webhooks/standard-webhooks, libraries: the test "sign function works"',
           secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
           at: 1_614_265_330_000,
+          covered: ['2432232314', '2432232315'],
           request: {
             method: 'POST',
             url: 'https://relay.example/',

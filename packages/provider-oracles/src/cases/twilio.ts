@@ -47,6 +47,7 @@ export const providerCase = {
           source: 'www.twilio.com/docs/usage/security#validating-signatures-from-twilio',
           secret: '12345',
           at: 0,
+          covered: ['Digits=1234', 'Digits=1235'],
           request: {
             method: 'POST',
             url: 'https://mycompany.com/myapp.php?foo=1&bar=2',

@@ -12,7 +12,7 @@ export const providerCase = {
     {
       name: 'EventSub',
       covers: 'body',
-      toleranceSeconds: 600,
+      toleranceSeconds: 3_600,
       headers: {
         'twitch-eventsub-message-id': id,
         'twitch-eventsub-message-type': 'notification',

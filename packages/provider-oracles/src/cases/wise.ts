@@ -32,6 +32,7 @@ export const providerCase = {
           source: 'github.com/transferwise/digital-signatures-examples, verify-webhook-signature',
           secret: publishedKey,
           at: Date.parse('2021-08-23T10:12:50Z'),
+          covered: ['49983981', '49983982'],
           request: {
             method: 'POST',
             url: 'https://relay.example/',

@@ -1,5 +1,8 @@
 import type { ProviderCase } from '../provider-case.ts';
 import { signedBody } from '../signed-body.ts';
+import { sha256Hex } from '../signatures.ts';
+
+const body = '{"id":727,"status":"processing","total":"42.00"}';
 
 export const providerCase = {
   secret: 'woocommerce-oracle-secret-number-one',
@@ -13,8 +16,12 @@ export const providerCase = {
         'x-wc-webhook-delivery-id': '4e8d1a7b9a8c3c1f',
         'x-wc-webhook-source': 'https://shop.example/',
       },
-      body: '{"id":727,"status":"processing","total":"42.00"}',
-      expects: { eventId: '4e8d1a7b9a8c3c1f', eventType: 'order.updated', orderingKey: '727' },
+      body,
+      expects: {
+        eventId: `4e8d1a7b9a8c3c1f:${sha256Hex(body)}`,
+        eventType: 'order.updated',
+        orderingKey: '727',
+      },
     },
   ],
 } satisfies ProviderCase;

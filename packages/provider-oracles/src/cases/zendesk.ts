@@ -11,6 +11,7 @@ export const providerCase = {
     {
       name: 'webhooks',
       covers: 'body',
+      toleranceSeconds: 86_400,
       headers: { 'x-zendesk-webhook-id': '01GX', 'x-zendesk-webhook-invocation-id': '8350205582' },
       body: '{"id":"cbe4028c-7239-495d-b020-f22348516046","type":"zen:event-type:ticket.status_changed","detail":{"id":"5158"}}',
       sign: ({ body, secret, at }) => {
