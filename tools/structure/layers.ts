@@ -12,7 +12,7 @@ const packages = rows.slice(0, -1).flat();
 const development: Readonly<Record<string, readonly string[]>> = {
   bootstrap: [],
   structure: [],
-  docs: [],
+  docs: ['domain'],
   services: ['db'],
   testing: [...packages, 'services'],
   'provider-oracles': ['domain'],

@@ -55,6 +55,8 @@ export type Variant = {
   /** Text in the body that `fields` covers, and text that it does not, each with a replacement. */
   covered?: readonly [string, string];
   uncovered?: readonly [string, string];
+  /** The signed time stands in the JSON, which the relay reads only where it is UTF-8. */
+  hasTimeInBody?: true;
   /** Seconds after which the relay rejects the request; absent when it accepts old ones. */
   toleranceSeconds?: number;
   /** Null where the provider sends none. */

@@ -25,7 +25,8 @@ export const providerCase = {
   variants: [
     {
       name: 'webhooks',
-      covers: 'body',
+      covers: 'fields',
+      covered: ['5O190127TN364715T', '5O190127TN364715U'],
       headers: { 'paypal-transmission-id': id, 'paypal-auth-algo': 'SHA256withRSA' },
       body: '{"id":"WH-1","event_type":"PAYMENT.CAPTURE.COMPLETED","resource":{"id":"5O190127TN364715T","supplementary_data":{"related_ids":{"order_id":"ORDER1"}}}}',
       sign: ({ body, at }) => {
