@@ -2,13 +2,16 @@ import { hash } from 'node:crypto';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { formatReason, type RejectionReason } from '@hqrelay/domain/inbound/rejection-reason';
 import { identifyWebhook } from '@hqrelay/domain/inbound/webhook-identity';
+import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import type { ProjectLookup } from '@hqrelay/projects/project-directory';
+import { equaliseWork } from './equal-work.ts';
 import type { InboundRequest, IngestResult, RejectionAnswer } from './inbound-request.ts';
 import { logRowOf } from './log-row.ts';
 import type { MismatchDiagnoses } from './mismatch-diagnoses.ts';
 import type { ProjectBudget } from './project-budget.ts';
 
 export type RefuseDeps = {
+  secrets: OpenedSecrets;
   /** Writes a row in the background: no answer waits for it. */
   recordLater: (row: AuditRow) => void;
   mayRecordRejection: ProjectBudget;
@@ -16,29 +19,37 @@ export type RefuseDeps = {
 };
 
 type Refused = { reason: RejectionReason; answer: RejectionAnswer };
+type Found = Exclude<ProjectLookup, { kind: 'unavailable' }>;
 
-/** Records a refused request within the budget of rejections. The same work for every lookup, so that its time reveals none. */
+/**
+ * Answers a refused request after the same work for every project and for none, and records it within the budget of
+ * rejections. The row is made after the answer: a flood can use up the budget of unknown ids, and then only a project has rows.
+ */
 export function refuse(
   deps: RefuseDeps,
   request: InboundRequest,
-  found: Exclude<ProjectLookup, { kind: 'unavailable' }>,
+  found: Found,
   refused: Refused,
 ): IngestResult {
+  const isTried = found.kind === 'found' && found.project.enabled;
+  const tried = isTried ? deps.secrets.ofProject(found.project, request.receivedAt).length : 0;
+  equaliseWork(refused.reason.code, tried, request.body);
   const projectId = found.kind === 'found' ? request.projectId : null;
   const isRecorded = deps.mayRecordRejection(projectId, request.receivedAt);
-  if (isRecorded) {
-    const reason = reasonOf(found, refused.reason);
-    const row = rejectedRowOf(request, reason);
-    const isDiagnosed =
-      found.kind === 'found' &&
-      reason.code === 'signature.mismatch' &&
-      deps.diagnoses.add(row.log, { project: found.project, request });
-    if (!isDiagnosed) deps.recordLater(row);
-  }
+  if (isRecorded) setImmediate(() => record(deps, request, found, reasonOf(found, refused.reason)));
   return { ...refused.answer, isRecorded };
 }
 
-function reasonOf(found: Exclude<ProjectLookup, { kind: 'unavailable' }>, reason: RejectionReason) {
+function record(deps: RefuseDeps, request: InboundRequest, found: Found, reason: RejectionReason): void {
+  const row = rejectedRowOf(request, reason);
+  const isDiagnosed =
+    found.kind === 'found' &&
+    reason.code === 'signature.mismatch' &&
+    deps.diagnoses.add(row.log, { project: found.project, request });
+  if (!isDiagnosed) deps.recordLater(row);
+}
+
+function reasonOf(found: Found, reason: RejectionReason) {
   if (found.kind === 'unknown') return { code: 'project.unknown' } as const;
   return found.project.enabled ? reason : ({ code: 'project.disabled' } as const);
 }
