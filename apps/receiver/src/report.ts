@@ -1,5 +1,5 @@
 import type { Logger } from '@hqrelay/runtime/logger';
-import type { NearLimit } from './ingest/near-limit.ts';
+import type { NearLimit } from './limits/near-limit.ts';
 import type { Registry } from '@hqrelay/runtime/metrics';
 import type { PublishResult } from '@hqrelay/queue/publishing/publish-channel';
 import { Counter, Histogram } from 'prom-client';

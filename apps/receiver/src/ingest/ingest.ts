@@ -14,7 +14,7 @@ import { idFor, type InboundRequest, type IngestResult, type VerifiedWebhook } f
 import { logRowOf, payloadRowOf } from './log-row.ts';
 import { makeDurable, type DurableOutcome, type MakeDurableDeps } from './make-durable.ts';
 import { refuse, type RefuseDeps } from './refuse.ts';
-import type { ThinnedRows } from './thinned-rows.ts';
+import type { ThinnedRows } from '../limits/thinned-rows.ts';
 import { verify, type Verification, type VerifyDeps } from './verify.ts';
 
 export type IngestDeps = VerifyDeps &

@@ -6,7 +6,7 @@ import { formatReason } from '@hqrelay/domain/inbound/rejection-reason';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
 import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import type { InboundRequest } from './inbound-request.ts';
-import type { ProjectBudget } from './project-budget.ts';
+import type { ProjectBudget } from '../limits/project-budget.ts';
 import { schemeOf } from './verify.ts';
 
 export type MismatchDiagnosesDeps = {

@@ -8,7 +8,7 @@ import { equaliseWork } from './equal-work.ts';
 import type { InboundRequest, IngestResult, RejectionAnswer } from './inbound-request.ts';
 import { logRowOf } from './log-row.ts';
 import type { MismatchDiagnoses } from './mismatch-diagnoses.ts';
-import type { ProjectBudget } from './project-budget.ts';
+import type { ProjectBudget } from '../limits/project-budget.ts';
 
 export type RefuseDeps = {
   secrets: OpenedSecrets;
