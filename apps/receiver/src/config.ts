@@ -16,6 +16,9 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>> = p
       'LOG_LEVEL',
       'BODY_BYTES_MAX',
       'CONFIG_CACHE_TTL_SECONDS',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+      'OTEL_EXPORTER_OTLP_PROTOCOL',
     ],
     env,
   );

@@ -1,6 +1,7 @@
 import { describeConfig, exitOnConfigError } from '@hqrelay/runtime/env/env';
 import { createLogger } from '@hqrelay/runtime/logger';
 import { createShutdown } from '@hqrelay/runtime/shutdown';
+import { openSpans } from '@hqrelay/runtime/tracing/open-spans';
 import { refuseToStart } from '@hqrelay/runtime/store-checks';
 import { readConfig } from './config.ts';
 import { createReceiver } from './receiver.ts';
@@ -14,7 +15,10 @@ const config = (() => {
 })();
 const logger = createLogger({ name: 'receiver', level: config.logLevel });
 const shutdown = createShutdown({ logger, deadlineMs: 20_000 });
+const spans = await openSpans(config, { service: 'receiver', logger });
+if (spans) shutdown.add('spans', spans.close);
 const receiver = createReceiver(config, {
+  spans,
   logger,
   isDraining: () => shutdown.isDraining(),
   refuse: refuseToStart(logger, 'receiver'),

@@ -10,6 +10,7 @@ import { diskWarning } from '@hqrelay/queue/connection/disk-warning';
 import type { HealthDeps } from '@hqrelay/runtime/http/health';
 import { createHttpServer, type HttpServer } from '@hqrelay/runtime/http/http-server';
 import type { Logger } from '@hqrelay/runtime/logger';
+import type { Spans } from '@hqrelay/runtime/tracing/spans';
 import { createRegistry } from '@hqrelay/runtime/metrics';
 import { StoreChecks, type StoreCheck } from '@hqrelay/runtime/store-checks';
 import { createAdminApp, createApp } from './app.ts';
@@ -47,13 +48,15 @@ export type ReceiverOptions = {
   isDraining: () => boolean;
   /** Called with the reason when the check at the start finds a store that the receiver cannot work with. */
   refuse: (reason: string) => void;
+  /** Undefined where nothing is traced. */
+  spans?: Spans | undefined;
 };
 
 /** Wires one receiver. Nothing connects or listens yet. */
 export function createReceiver(config: ReceiverConfig, options: ReceiverOptions): Receiver {
   const { logger, isDraining, refuse } = options;
   const registry = createRegistry();
-  const report = createReport(logger, registry);
+  const report = createReport(logger, registry, options.spans);
   const stores = createStores(config, logger, {
     postgres: () => void trust.learn(() => readProjectsWithKeys(stores, logger)),
     redis: () => void trust.reportAll(),

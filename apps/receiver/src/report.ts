@@ -1,8 +1,10 @@
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { NearLimit } from './limits/near-limit.ts';
 import type { Registry } from '@hqrelay/runtime/metrics';
+import type { Spans } from '@hqrelay/runtime/tracing/spans';
 import type { PublishResult } from '@hqrelay/queue/publishing/publish-channel';
 import { Counter, Histogram } from 'prom-client';
+import { publishSpan, receiveSpan, type PublishedWebhook } from './request-spans.ts';
 
 export type Received = {
   outcome: string;
@@ -11,6 +13,10 @@ export type Received = {
   id: string | undefined;
   bytes: number | undefined;
   correlationId: string;
+  /** ms since epoch. */
+  receivedAt: number;
+  /** The provider's header. */
+  traceparent: string | undefined;
   durationMs: number;
   /** False where only the metrics count the request: requests that are not verified must not fill the log. */
   isLogged: boolean;
@@ -21,15 +27,15 @@ export type Report = (received: Received) => void;
 export type ReceiverReport = {
   nearLimit: (project: NearLimit) => void;
   received: Report;
-  published: (result: PublishResult, durationMs: number) => void;
+  published: (result: PublishResult, durationMs: number, webhook: PublishedWebhook) => void;
 };
 
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 const outcomes = ['queued', 'duplicate', 'conflict', 'rate_limited', 'rejected', 'failed_to_queue'] as const;
 
-/** Writes one log line and the metrics of each request. No other code logs or counts requests. */
-export function createReport(logger: Logger, registry: Registry): ReceiverReport {
+/** Writes one log line, the metrics and the spans of each request. No other code logs or counts requests. */
+export function createReport(logger: Logger, registry: Registry, spans?: Spans): ReceiverReport {
   const received = new Counter({
     name: 'hqrelay_webhooks_received_total',
     help: 'Requests to /v1/webhooks, by outcome',
@@ -52,14 +58,18 @@ export function createReport(logger: Logger, registry: Registry): ReceiverReport
   });
   return {
     nearLimit: (project) => logger.warn(project, 'project.near_limit'),
-    received: ({ isLogged, ...line }) => {
+    received: ({ isLogged, receivedAt, traceparent, ...line }) => {
       received.inc({ outcome: line.outcome });
       duration.observe(line.durationMs / 1_000);
       if (!isLogged) return;
+      // An attacker must not fill the collector: only verified requests have spans.
+      if (spans && line.outcome !== 'rejected')
+        spans.record(receiveSpan({ receivedAt, traceparent, ...line }));
       const level = line.statusCode >= 500 ? 'warn' : 'info';
       logger[level]({ ...line, durationMs: Math.round(line.durationMs * 100) / 100 }, 'webhook.received');
     },
-    published: (result, durationMs) => {
+    published: (result, durationMs, webhook) => {
+      spans?.record(publishSpan(result, durationMs, webhook));
       if (result.kind === 'confirmed') confirm.observe(durationMs / 1_000);
     },
   };

@@ -19,6 +19,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
       'DNS_SERVERS',
       'EGRESS_PROXY',
       'PAYLOAD_RETENTION_DAYS',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+      'OTEL_EXPORTER_OTLP_PROTOCOL',
     ],
     env,
   );

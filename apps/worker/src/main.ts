@@ -3,6 +3,7 @@ import { createHttpServer } from '@hqrelay/runtime/http/http-server';
 import { createLogger } from '@hqrelay/runtime/logger';
 import { createRegistry } from '@hqrelay/runtime/metrics';
 import { createShutdown } from '@hqrelay/runtime/shutdown';
+import { openSpans } from '@hqrelay/runtime/tracing/open-spans';
 import { refuseToStart } from '@hqrelay/runtime/store-checks';
 import { createApp } from './app.ts';
 import { readConfig } from './config.ts';
@@ -22,7 +23,10 @@ const shutdown = createShutdown({ logger, deadlineMs: 45_000 });
 const isDraining = () => shutdown.isDraining();
 logger.info({ config: describeConfig(config) }, 'worker.starting');
 
+const spans = await openSpans(config, { service: 'worker', logger });
+if (spans) shutdown.add('spans', spans.close);
 const worker = createWorker(config, {
+  spans,
   logger,
   registry,
   refuse: refuseToStart(logger, 'worker'),

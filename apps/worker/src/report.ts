@@ -1,17 +1,21 @@
 import type { AttemptOutcome } from '@hqrelay/domain/delivery/attempt-outcome';
 import type { EndpointConfig } from '@hqrelay/domain/project-config';
 import type { Logger } from '@hqrelay/runtime/logger';
+import type { Spans } from '@hqrelay/runtime/tracing/spans';
 import type { Registry } from '@hqrelay/runtime/metrics';
 import { Counter, Histogram } from 'prom-client';
 import type { Delivery } from './delivery/delivery.ts';
 import type { Attempt } from './delivery/make-attempt.ts';
+import { spansOfAttempt } from './attempt-spans.ts';
 
 export type Report = (delivery: Delivery, endpoint: EndpointConfig, attempt: Attempt) => void;
 
-/** One log line and its metrics for each attempt: no other code logs or counts attempts. */
-export function createReport(logger: Logger, registry: Registry): Report {
+/** One log line, its metrics and its spans for each attempt: no other code logs or counts attempts. */
+export function createReport(logger: Logger, registry: Registry, spans?: Spans): Report {
   const { attempts, duration, endToEnd } = createMetrics(registry);
-  return (delivery, endpoint, { exchange, outcome, followUp }) => {
+  return (delivery, endpoint, attempt) => {
+    const { exchange, outcome, followUp } = attempt;
+    if (spans) for (const span of spansOfAttempt(delivery, endpoint, attempt)) spans.record(span);
     attempts.inc({ outcome: followUp.kind === 'dead_letter' ? 'dead_lettered' : outcome.kind });
     duration.observe(exchange.latencyMs / 1_000);
     const endToEndMs = Date.now() - delivery.receivedAt;

@@ -60,7 +60,7 @@ export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string 
     const handled = await handle(deps, refusals, request, inbound);
     if (!handled) return;
     const { answer, outcome, isRead, id, bytes, isLogged = deps.mayLogRefusal(inbound.receivedAt) } = handled;
-    const { projectId, correlationId } = inbound;
+    const { projectId, correlationId, receivedAt } = inbound;
     if (isRead) sendAnswer(response, answer, correlationId);
     else refuseBody(request, response, answer, correlationId);
     const durationMs = performance.now() - startedAt;
@@ -71,6 +71,8 @@ export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string 
       id,
       bytes,
       correlationId,
+      receivedAt,
+      traceparent: inbound.headers('traceparent'),
       durationMs,
       isLogged,
     });

@@ -17,7 +17,11 @@ export type MakeDurableDeps = {
   postgres: Postgres;
   /** The endpoints that an earlier request with this id made the webhook owe; undefined when Postgres does not answer. Never rejects. */
   findOwed: (id: string) => Promise<string[] | null | undefined>;
-  onPublished: (result: PublishResult, durationMs: number) => void;
+  onPublished: (
+    result: PublishResult,
+    durationMs: number,
+    webhook: { id: string; headers: readonly (readonly [string, string])[] },
+  ) => void;
 };
 
 export type DurableOutcome = { kind: 'durable' } | { kind: 'failed'; reason: string };
@@ -26,6 +30,8 @@ type Records = {
   message: (mayBeDuplicate: boolean) => Buffer;
   row: Extract<AuditRow, { kind: 'webhook' }>;
   mayBeDuplicate: boolean;
+  /** Those of the message. */
+  headers: readonly (readonly [string, string])[];
 };
 
 const routingKey = 'hqrelay.webhooks';
@@ -54,6 +60,7 @@ export async function makeDurable(
       payload: payloadRowOf(webhook),
     },
     mayBeDuplicate: admitted.mayBeDuplicate,
+    headers: webhook.headers,
   };
   return deps.publisher.mayPublishTo(routingKey) ? publishFirst(deps, records) : outboxFirst(deps, records);
 }
@@ -70,7 +77,7 @@ async function endpointsOf(
 
 async function publishFirst(deps: MakeDurableDeps, records: Records): Promise<DurableOutcome> {
   const [published, recorded] = await Promise.all([
-    publish(deps, records.message(records.mayBeDuplicate)),
+    publish(deps, records),
     deps.recorder.record(records.row),
   ]);
   if (published.kind === 'confirmed' || recorded === 'unavailable') return confirmed(published, recorded);
@@ -86,7 +93,7 @@ async function outboxFirst(deps: MakeDurableDeps, records: Records): Promise<Dur
   const recorded = await deps.recorder.record({ ...records.row, outbox: outboxRowOf(records) });
   if (recorded === 'stored') return { kind: 'durable' };
   // Since the choice was made, the broker may have come up or Postgres gone down: try once the other way round.
-  const published = await publish(deps, records.message(records.mayBeDuplicate));
+  const published = await publish(deps, records);
   return confirmed(published, await deps.recorder.record(records.row));
 }
 
@@ -96,10 +103,12 @@ function confirmed(published: PublishResult, recorded: RecordOutcome): DurableOu
   return { kind: 'failed', reason: `RabbitMQ: ${broker}; audit: ${recorded}` };
 }
 
-async function publish(deps: MakeDurableDeps, body: Buffer): Promise<PublishResult> {
+async function publish(deps: MakeDurableDeps, records: Records): Promise<PublishResult> {
+  const body = records.message(records.mayBeDuplicate);
   const startedAt = performance.now();
   const result = await deps.publisher.publish({ exchange: workExchange, routingKey, body });
-  deps.onPublished(result, performance.now() - startedAt);
+  const { id } = records.row.log;
+  deps.onPublished(result, performance.now() - startedAt, { id, headers: records.headers });
   return result;
 }
 

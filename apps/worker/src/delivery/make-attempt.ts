@@ -33,7 +33,8 @@ export type Attempted = Routed & { attempt: Attempt };
 export async function makeAttempt(deps: MakeAttemptDeps, toPost: ToPost): Promise<Attempted | Verdict> {
   const { pass, delivery, project, endpoint } = toPost;
   const startedAt = deps.now();
-  const exchange = await postWebhook(deps, toPost, startedAt);
+  const id = newId(startedAt);
+  const exchange = await postWebhook(deps, toPost, { id, startedAt });
   pass.leave(healthSignalOf(exchange));
   // This worker stops, and another worker makes the same attempt.
   if (exchange.kind === 'error' && exchange.code === 'ABORTED') return 'requeue';
@@ -46,7 +47,7 @@ export async function makeAttempt(deps: MakeAttemptDeps, toPost: ToPost): Promis
     now: endedAt,
     random: deps.random,
   });
-  const attempt = { id: newId(startedAt), exchange, outcome, followUp };
+  const attempt = { id, exchange, outcome, followUp };
   deps.report(delivery, endpoint, attempt);
   return { delivery, project, endpoint, attempt };
 }

@@ -1,19 +1,31 @@
 import type { HttpExchange } from '@hqrelay/domain/delivery/attempt-outcome';
+import {
+  contextOfWebhook,
+  formatTraceparent,
+  providerContext,
+  spanIdOf,
+} from '@hqrelay/domain/delivery/trace-context';
 import { deliveryHeaders } from '@hqrelay/domain/delivery/outbound-signing';
 import { restoreCredentials } from '@hqrelay/domain/inbound/forwarded-credentials';
 import { maskExchange, secretsSent } from '@hqrelay/domain/secrets/mask-secrets';
 import type { Sender } from '@hqrelay/outbound/send-request';
+import type { Envelope } from '@hqrelay/queue/messages';
 import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import { attemptTimeoutMs } from '@hqrelay/domain/delivery/attempt-timeout';
 import type { Routed } from './route.ts';
 
-export type PostWebhookDeps = { sender: Sender; secrets: OpenedSecrets };
+export type PostWebhookDeps = {
+  sender: Sender;
+  secrets: OpenedSecrets;
+  /** Whether the endpoint gets the context of the attempt's span. */
+  isTraced: boolean;
+};
 
 /** Posts the webhook to its endpoint. Secrets that the endpoint repeats in its answer are masked. */
 export async function postWebhook(
   deps: PostWebhookDeps,
   { delivery: { envelope, fields, body }, project, endpoint }: Routed,
-  now: number,
+  { id, startedAt: now }: { id: string; startedAt: number },
 ): Promise<HttpExchange> {
   const projectSecrets = deps.secrets.ofProject(project, now);
   const credentials = endpoint.forwardCredentials
@@ -30,6 +42,7 @@ export async function postWebhook(
     correlationId: envelope.correlationId,
     body,
     now,
+    traceparent: deps.isTraced ? traceparentOf(envelope, id) : undefined,
   });
   const exchange = await deps.sender.send({
     url: endpoint.url,
@@ -42,4 +55,10 @@ export async function postWebhook(
     const secrets = [...signingSecrets, ...projectSecrets].map(({ key }) => key);
     return secretsSent({ headers, fixedHeaders, credentials, secrets });
   });
+}
+
+/** The span of an attempt has the last bytes of the attempt's id. */
+function traceparentOf({ id, headers }: Envelope, attemptId: string): string {
+  const receipt = contextOfWebhook(id, providerContext(headers));
+  return formatTraceparent({ ...receipt, spanId: spanIdOf(attemptId) });
 }

@@ -19,7 +19,7 @@ import type { WorkerOptions } from './worker-options.ts';
 /** The dependencies of handling a message. */
 export function createDispatchDeps(
   config: WorkerConfig,
-  { logger, registry, now, random }: WorkerOptions,
+  { logger, registry, now, random, spans }: WorkerOptions,
   { postgres, cache, publisher, recorder }: Stores,
   { directory, gate, lanes }: { directory: ProjectDirectory; gate: EndpointGate; lanes: readonly Lane[] },
 ): DispatchDeps {
@@ -39,7 +39,8 @@ export function createDispatchDeps(
     ),
     findProject: (projectId, at) => directory.find(projectId, at),
     disableEndpoint: createDisableEndpoint({ postgres, cache, directory, logger, now }),
-    report: createReport(logger, registry),
+    report: createReport(logger, registry, spans),
+    isTraced: spans !== undefined,
     onUnreadable: (reason) => logger.error({ reason }, 'message.unreadable'),
     now,
     random,

@@ -1,5 +1,6 @@
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { Registry } from '@hqrelay/runtime/metrics';
+import type { Spans } from '@hqrelay/runtime/tracing/spans';
 
 export type WorkerOptions = {
   logger: Logger;
@@ -10,4 +11,6 @@ export type WorkerOptions = {
   now: () => number;
   /** From 0 to below 1. */
   random: () => number;
+  /** Undefined where nothing is traced. */
+  spans?: Spans | undefined;
 };

@@ -54,6 +54,8 @@ export function deliveryHeaders(input: {
   correlationId: string;
   body: Uint8Array;
   now: number;
+  /** Sent unless the provider or a fixed header has one. */
+  traceparent?: string | undefined;
 }): (readonly [string, string])[] {
   const { providerHeaders, fixedHeaders, signingKeys: keys, webhookLogId: id, body } = input;
   const timestampSeconds = Math.floor(input.now / 1_000);
@@ -77,6 +79,8 @@ export function deliveryHeaders(input: {
   const provided = providerHeaders.filter(([name]) => {
     return !isRelayHeader(name, isTaken) && !fixedNames.has(name.toLowerCase());
   });
+  const isTraced = [...provided, ...fixed].some(([name]) => name.toLowerCase() === 'traceparent');
+  if (input.traceparent !== undefined && !isTraced) ours.push(['traceparent', input.traceparent]);
   return [...provided, ...fixed, ...ours];
 }
 

@@ -268,6 +268,32 @@ export const variables = {
       "The name servers that resolve endpoints' host names: addresses, with a port where it is not 53. " +
       'The stores are still found through the system.',
   }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: variable({
+    key: 'otlpEndpoint',
+    schema: connectionUrl('http:', 'https:'),
+    whenUnset: { value: undefined, meaning: 'no traces' },
+    shown: 'url',
+    example: 'http://localhost:4318',
+    description:
+      'The OpenTelemetry collector that traces are sent to. The other `OTEL_EXPORTER_OTLP_*` variables (headers, timeout, ' +
+      'certificate, compression) have the meaning that OpenTelemetry gives them.',
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: variable({
+    key: 'otlpTracesEndpoint',
+    schema: connectionUrl('http:', 'https:'),
+    whenUnset: { value: undefined, meaning: '`OTEL_EXPORTER_OTLP_ENDPOINT` and `/v1/traces`' },
+    shown: 'url',
+    example: 'http://localhost:4318/v1/traces',
+    description: 'The whole URL that traces are sent to.',
+  }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: variable({
+    key: 'otlpProtocol',
+    schema: oneOf(['http/protobuf', 'http/json']),
+    whenUnset: { text: 'http/protobuf' },
+    shown: 'value',
+    example: 'http/protobuf',
+    description: 'The encoding of traces: `http/protobuf` or `http/json`.',
+  }),
   EGRESS_PROXY: variable({
     key: 'egressProxy',
     schema: connectionUrl('http:', 'https:'),
