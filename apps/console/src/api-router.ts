@@ -4,6 +4,7 @@ import { routes } from './routes/routes.ts';
 import { sendError } from './api/answer.ts';
 import { authenticate } from './api/authenticate.ts';
 import { createOpenApi } from './api/openapi.ts';
+import { createPostmanCollection } from './api/postman.ts';
 import type { ApiDeps } from './api/request-context.ts';
 import { RequestRate } from './api/request-rate.ts';
 import { serveRoute } from './api/serve-route.ts';
@@ -16,13 +17,17 @@ const keyRate = { perSecond: 50, burst: 200 };
 /** For each address: requests without an active key. */
 const refusedRate = { perSecond: 1, burst: 20 };
 
-/** Every route of the API, and its OpenAPI document, which takes no key. */
+/** Every route of the API, and its OpenAPI document and Postman collection, which take no key. */
 export function createApiRouter(deps: ApiDeps): Router {
-  const document = JSON.stringify(createOpenApi(routes));
+  const document = createOpenApi(routes);
+  const documents: Readonly<Record<string, string>> = {
+    '/api/openapi.json': JSON.stringify(document),
+    '/api/postman.json': JSON.stringify(createPostmanCollection(document)),
+  };
   const router = Router();
-  router.get('/api/openapi.json', (_request, response) => {
-    response.type('application/json').send(document);
-  });
+  for (const [path, text] of Object.entries(documents)) {
+    router.get(path, (_request, response) => void response.type('application/json').send(text));
+  }
   const steps = [requireKey(deps), express.json({ limit: bodyBytesMax, inflate: false })];
   for (const path of new Set(routes.map((route) => route.path))) {
     const served = routes.filter((route) => route.path === path);

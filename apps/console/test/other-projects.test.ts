@@ -50,24 +50,15 @@ async function makeThings(): Promise<Things> {
   };
 }
 
-/** A body that each route accepts. */
-const bodies: Readonly<Record<string, object>> = {
-  createProject: { name: 'new' },
-  updateProject: { name: 'renamed' },
-  addEndpoint: { url: 'http://127.0.0.1:9/' },
-  updateEndpoint: { timeoutMs: 5_000 },
-  createApiKey: { name: 'k', role: 'viewer' },
-  createReplay: { filter: { state: 'dead_lettered' }, dryRun: true },
-};
-
 function send(route: Route, things: Things, key: string, parent: Things = things) {
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, param: string) => {
     const named = route.names?.[param] ?? '';
     if (named === 'project') return parent.projectId;
     return things[(param === 'id' ? named : param) as keyof Things];
   });
-  const body = route.body && (bodies[route.name] ?? {});
-  return request(route.method.toUpperCase(), path, { key, ...(body && { body }) });
+  const body = route.body && (route.example ?? {});
+  const query = route.name === 'search' ? `?q=${other.webhook}` : '';
+  return request(route.method.toUpperCase(), path + query, { key, ...(body && { body }) });
 }
 
 const cases = routes.flatMap((route) => apiRoles.map((role) => [route.name, role, route] as const));

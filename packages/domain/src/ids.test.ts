@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deliveryId, idOfBytes, isUuid, newId, timeOfId, uuidv7 } from './ids.ts';
+import { deliveryId, idOfBytes, isUuid, lowestIdAt, newId, timeOfId, uuidv7 } from './ids.ts';
 
 const rfcTimeMs = 1_645_557_742_000;
 const rfcRandom = Uint8Array.from([0x0c, 0xc3, 0x18, 0xc4, 0xdc, 0x0c, 0x0c, 0x07, 0x39, 0x8f]);
@@ -124,4 +124,11 @@ describe('idOfBytes', () => {
     expect(idOfBytes(Buffer.from('abc'))).toBe('ba7816bf-8f01-8fea-8141-40de5dae2223');
     expect(idOfBytes(Buffer.from('abd'))).not.toBe(idOfBytes(Buffer.from('abc')));
   });
+});
+
+it('the lowest id of a time is above every id of the millisecond before and not above one of its own', () => {
+  const now = Date.UTC(2026, 10, 22);
+  expect(timeOfId(lowestIdAt(now))).toBe(now);
+  expect(uuidv7(now - 1, Buffer.alloc(10, 0xff)) < lowestIdAt(now)).toBe(true);
+  expect(uuidv7(now, Buffer.alloc(10)) < lowestIdAt(now)).toBe(false);
 });

@@ -49,7 +49,7 @@ export function createOpenApi(routes: readonly Route[]): Json {
 }
 
 function operationOf(route: Route, schemas: Record<string, Json>): Json {
-  const { method, name, summary, tag, role, params, query, body } = route;
+  const { method, name, summary, tag, role, params, query, body, example = {} } = route;
   const parameters = [
     ...parametersOf('path', params, schemas),
     ...parametersOf('query', query, schemas),
@@ -62,7 +62,10 @@ function operationOf(route: Route, schemas: Record<string, Json>): Json {
     tags: [tag],
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
-      requestBody: { required: isNeeded(body), content: jsonContent(toSchema(body, 'input', schemas)) },
+      requestBody: {
+        required: isNeeded(body),
+        content: { 'application/json': { schema: toSchema(body, 'input', schemas), example } },
+      },
     }),
     responses: {
       [route.statusCode]: successOf(route, schemas),

@@ -40,6 +40,8 @@ export type RouteDefinition<
   names?: Readonly<Record<string, Named>>;
   query?: Q;
   body?: B;
+  /** A body that the operation takes, for the document; an empty object when not given. */
+  example?: z.input<B>;
   statusCode: 200 | 201 | 202;
   answer: A;
   /** Status codes of refusals beside those that every operation has. */

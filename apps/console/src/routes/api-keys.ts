@@ -48,6 +48,7 @@ export const apiKeyRoutes = [
     tag,
     role: 'admin',
     body: newApiKey,
+    example: { name: 'support', role: 'viewer', hidePayloads: true },
     refusals: [404],
     statusCode: 201,
     answer: createdApiKey,

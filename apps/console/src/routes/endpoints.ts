@@ -62,6 +62,7 @@ export const endpointRoutes = [
     params: ofProject,
     names: { projectId: 'project' },
     body: newEndpoint,
+    example: { url: 'https://shop.example/hooks', eventTypes: ['payment.*'] },
     statusCode: 201,
     answer: addedEndpoint,
     handle: async ({ actions, policy, deliveryTimeoutMs, now }, { params: { projectId }, body }) => {
@@ -105,6 +106,7 @@ export const endpointRoutes = [
     params: one,
     names,
     body: endpointChanges,
+    example: { timeoutMs: 5_000 },
     refusals: [409],
     statusCode: 200,
     answer: endpoint,

@@ -50,6 +50,7 @@ export const projectRoutes = [
     tag,
     role: 'admin',
     body: newProject,
+    example: { name: 'Shop' },
     statusCode: 201,
     answer: createdProject,
     handle: async (
@@ -90,6 +91,7 @@ export const projectRoutes = [
     params,
     names,
     body: projectChanges,
+    example: { rateLimitPerMinute: 1_000 },
     refusals: [409],
     statusCode: 200,
     answer: project,

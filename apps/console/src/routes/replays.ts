@@ -34,6 +34,7 @@ export const replayRoutes = [
     params: ofProject,
     names: { projectId: 'project' },
     body: replayRequest,
+    example: { filter: { state: 'dead_lettered' }, ratePerSecond: 50 },
     statusCode: 202,
     answer: replayAnswer,
     handle: async ({ pool, actions, requestedBy, now }, { params: { projectId }, body }) => {

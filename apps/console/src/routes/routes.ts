@@ -6,6 +6,7 @@ import { endpointVerbs } from './endpoint-verbs.ts';
 import { endpointRoutes } from './endpoints.ts';
 import { projectRoutes } from './projects.ts';
 import { replayRoutes } from './replays.ts';
+import { searchRoutes } from './search.ts';
 import { secretRoutes } from './secrets.ts';
 import { oneWebhookRoutes } from './webhook.ts';
 import { webhookRoutes } from './webhooks.ts';
@@ -18,6 +19,7 @@ export const routes: readonly Route[] = [
   ...endpointVerbs,
   ...webhookRoutes,
   ...oneWebhookRoutes,
+  ...searchRoutes,
   ...deadLetterRoutes,
   ...replayRoutes,
   ...apiKeyRoutes,

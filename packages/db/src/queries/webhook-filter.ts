@@ -1,4 +1,5 @@
-import { timeOfId } from '@hqrelay/domain/ids';
+import { lowestIdAt, timeOfId } from '@hqrelay/domain/ids';
+import type { PageRequest } from '../keyset-page.ts';
 import type { DeliveryState, WebhookStatus } from './webhooks.ts';
 
 export type StatusClass = '2xx' | '3xx' | '4xx' | '5xx' | 'none';
@@ -39,8 +40,15 @@ export class Parameters {
 /** A correlation id of the relay's own is made within a request, so that its time bounds the webhook's. */
 const requestMaxMs = 15_000;
 
-/** The FROM clause and conditions that an index serves, in the order of the list. `w` is the row of `webhook_logs`. */
-export function scanOf(filter: WebhookFilter, parameters: Parameters): { from: string; where: string[] } {
+/** A FROM clause with conditions that an index serves, and the columns in whose order it reads. `w` is the row of `webhook_logs`. */
+export type Scan = { from: string; where: string[]; order: readonly string[] };
+
+/** Reads the webhooks of the filter's period from `position` on. */
+export function scanOf(
+  filter: WebhookFilter,
+  parameters: Parameters,
+  { position, direction }: Pick<PageRequest, 'position' | 'direction'>,
+): Scan {
   const { since, until } = narrowed(filter);
   const project = parameters.add(filter.projectId, 'uuid');
   const where = [
@@ -48,6 +56,12 @@ export function scanOf(filter: WebhookFilter, parameters: Parameters): { from: s
     `w.received_at >= ${parameters.add(new Date(since), 'timestamptz')}`,
     `w.received_at < ${parameters.add(new Date(until), 'timestamptz')}`,
   ];
+  if (position) {
+    const sign = direction === 'older' ? '<' : '>';
+    const at = parameters.add(new Date(position.at), 'timestamptz');
+    where.push(`w.received_at ${sign}= ${at}`);
+    where.push(`(w.received_at, w.id) ${sign} (${at}, ${parameters.add(position.id, 'uuid')})`);
+  }
   if (filter.webhookId !== undefined)
     where.push(`w.webhook_id = ${parameters.add(filter.webhookId, 'text')}`);
   if (filter.status !== undefined)
@@ -56,10 +70,29 @@ export function scanOf(filter: WebhookFilter, parameters: Parameters): { from: s
   if (filter.reason !== undefined || (filter.status !== undefined && filter.status !== 'queued')) {
     where.push(`w.status <> 'queued'`);
   }
-  if (filter.state !== 'dead_lettered') return { from: 'webhook_logs w', where };
-  const dead = `(select distinct webhook_log_id as id from dead_letters where project_id = ${project} and kind = 'delivery')`;
-  where.push('w.id = dead.id', 'w.received_at = hqrelay_time_of(dead.id)::timestamptz(3)');
-  return { from: `${dead} as dead, webhook_logs w`, where };
+  if (filter.state !== 'dead_lettered') {
+    return { from: 'webhook_logs w', where, order: ['w.received_at', 'w.id'] };
+  }
+  const [first, last] =
+    direction === 'older' ? [since, position?.at ?? until] : [position?.at ?? since, until];
+  const from = deadWebhooks(
+    project,
+    parameters.add(lowestIdAt(first), 'uuid'),
+    parameters.add(lowestIdAt(last + 1), 'uuid'),
+  );
+  // Makes the order of the look-ups that of the rows.
+  where.push('w.id = dead.id');
+  return { from, where, order: ['w.id'] };
+}
+
+/** The webhooks of dead letters, in the order of their ids, which is that of their times. OFFSET 0 keeps it a look-up for each. */
+function deadWebhooks(project: string, first: string, end: string): string {
+  return `(
+      select distinct webhook_log_id as id from dead_letters
+      where project_id = ${project} and kind = 'delivery' and webhook_log_id >= ${first} and webhook_log_id < ${end}
+    ) as dead cross join lateral (
+      select * from webhook_logs where id = dead.id and received_at = hqrelay_time_of(dead.id)::timestamptz(3) offset 0
+    ) as w`;
 }
 
 /** Conditions that are checked row by row, and how many rows a page may look at for them. */

@@ -21,21 +21,17 @@ export async function readWebhookList(
   { position, direction, limit }: PageRequest,
 ): Promise<WebhookListPage> {
   const parameters = new Parameters();
-  const { from, where } = scanOf(filter, parameters);
-  const [order, sign] = direction === 'older' ? ['desc', '<'] : ['asc', '>'];
-  if (position) {
-    const at = parameters.add(new Date(position.at), 'timestamptz');
-    where.push(`w.received_at ${sign}= ${at}`);
-    where.push(`(w.received_at, w.id) ${sign} (${at}, ${parameters.add(position.id, 'uuid')})`);
-  }
-  const scan = `from ${from} where ${where.join(' and ')} order by w.received_at ${order}, w.id ${order}`;
+  const { from, where, order } = scanOf(filter, parameters, { position, direction });
+  const way = direction === 'older' ? 'desc' : 'asc';
+  const ordered = `order by ${order.map((column) => `${column} ${way}`).join(', ')}`;
+  const scan = `from ${from} where ${where.join(' and ')} ${ordered}`;
   const scanValues = [...parameters.values];
   const { where: checks, rowsMax } = checksOf(filter, parameters);
   const inner =
     checks.length === 0
       ? `select w.* ${scan}`
       : `select w.* from (select w.* ${scan} limit ${rowsMax}) as w where ${checks.join(' and ')}
-         order by w.received_at ${order}, w.id ${order}`;
+         ${ordered}`;
   const { rows } = await client.query<ListedWebhook>(
     `select ${listedWebhookColumns} from (${inner} limit ${limit + 1}) as w order by w.received_at desc, w.id desc`,
     parameters.values,
@@ -55,13 +51,13 @@ export async function countWebhooks(
   filter: WebhookFilter,
 ): Promise<{ count: number; capped: boolean }> {
   const parameters = new Parameters();
-  const { from, where } = scanOf(filter, parameters);
+  const { from, where, order } = scanOf(filter, parameters, { position: null, direction: 'older' });
   const { where: checks, rowsMax } = checksOf(filter, parameters);
   const scanMax = checks.length === 0 ? countMax + 1 : rowsMax * countScanFactor;
   const { rows } = await client.query<{ scanned: number; count: number }>(
     `select count(*)::int as scanned, count(*) filter (where matches)::int as count from (
        select ${checks.length === 0 ? 'true' : checks.join(' and ')} as matches from (
-         select w.* from ${from} where ${where.join(' and ')} order by w.received_at desc, w.id desc limit ${scanMax}
+         select w.* from ${from} where ${where.join(' and ')} order by ${order.join(' desc, ')} desc limit ${scanMax}
        ) as w
      ) as looked`,
     parameters.values,

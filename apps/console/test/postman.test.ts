@@ -1,0 +1,48 @@
+import newman from 'newman';
+import { deliveryId } from '@hqrelay/domain/ids';
+import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
+import { expect, it } from 'vitest';
+import { routes } from '../src/routes/routes.ts';
+import { openConsoleWorld } from './console-world.ts';
+
+const { url, sql, get, post, admin, createProject } = await openConsoleWorld();
+
+/** One thing for each variable of the collection. */
+async function makeVariables(): Promise<Record<string, string>> {
+  const projectId = await createProject();
+  const base = `/api/v1/projects/${projectId}`;
+  const endpoint = await post(`${base}/endpoints`, { url: 'http://127.0.0.1:9/' });
+  const endpointId = endpoint.body.endpoint.id as string;
+  const webhooksId = await recordWebhook(sql, { projectId, endpointIds: [endpointId] });
+  await sql.query(
+    `insert into dead_letters (id, kind, reason, project_id, webhook_log_id, endpoint_id, dead_at)
+     values ($1, 'delivery', 'schedule used up', $2, $3, $4, now())`,
+    [deliveryId(webhooksId, endpointId), projectId, webhooksId, endpointId],
+  );
+  const job = await post(`${base}/replays`, { filter: { state: 'dead_lettered' } });
+  const apiKey = await post('/api/v1/api-keys', { name: 'k', role: 'viewer' });
+  return {
+    baseUrl: url,
+    apiKey: admin,
+    projectId,
+    endpointId,
+    webhooksId,
+    q: webhooksId,
+    secretId: (await get(`${base}/secrets`)).body.items[0].id,
+    replayJobsId: job.body.jobId,
+    apiKeysId: apiKey.body.apiKeyId,
+  };
+}
+
+it('the Postman collection of the API runs with newman: every operation answers its documented status', async () => {
+  const collection = (await (await fetch(`${url}/api/postman.json`)).json()) as object;
+  const variables = Object.entries(await makeVariables()).map(([key, value]) => ({ key, value }));
+  const summary = await new Promise<newman.NewmanRunSummary>((resolve, reject) => {
+    newman.run({ collection, envVar: variables, reporters: [] }, (error, ran) =>
+      error ? reject(error) : resolve(ran),
+    );
+  });
+  expect(summary.run.failures.map(({ source, error }) => `${source?.name}: ${error.message}`)).toEqual([]);
+  const names = summary.run.executions.map(({ item }) => item.name);
+  expect(new Set(names)).toEqual(new Set(routes.map(({ name }) => name)));
+});
