@@ -161,6 +161,13 @@ const waiting = () => [
     warnAt: 1,
   }),
   timeSeries({
+    title: 'Projects near their limits',
+    description: 'Projects that used 80 % of their rate limit in the last minute. Alert: ProjectNearLimit.',
+    unit: 'short',
+    series: { projects: 'max(hqrelay_projects_near_limit)' },
+    warnAt: 1,
+  }),
+  timeSeries({
     title: 'Spilled audit rows',
     description: 'Audit rows that Postgres did not take at once and that went to hqrelay.audit.',
     unit: 'ops',

@@ -54,7 +54,7 @@ FROM webhook_logs WHERE id = ${webhook} AND received_at = ${receivedAt}
 UNION ALL
 SELECT attempted_at, 'attempt ' || attempt_num || ': ' || status, endpoint_id, status_code,
   concat_ws(', ', error, latency_ms || ' ms'), correlation_id
-FROM delivery_attempts WHERE webhook_log_id = ${webhook} AND attempted_at >= ${receivedAt} - interval '1 hour'
+FROM delivery_attempts WHERE webhook_log_id = ${webhook} AND attempted_at BETWEEN ${receivedAt} - interval '1 hour' AND $__timeTo()
 UNION ALL
 SELECT held_at, 'held: ' || reason, endpoint_id, NULL, 'due ' || due_at, NULL
 FROM held_deliveries WHERE webhook_log_id = ${webhook}

@@ -79,7 +79,7 @@ export function projectsAndEndpoints() {
     .withPanel(
       sqlTable(
         'History of the webhook',
-        'Of the webhook whose id is in the box above. Search the logs for its correlation id.',
+        'Of the webhook whose id is in the box above, up to the end of the time range. Search the logs for its correlation id.',
         queries.webhookHistory,
       )
         .span(24)

@@ -14,6 +14,8 @@ export type PrivateRabbitmqOptions = {
   ports: RabbitmqPorts;
   /** Its HTTP API, which makes virtual hosts quickly, and a stop five seconds slower. On when absent. */
   management?: boolean;
+  /** Where Prometheus may scrape the broker; nowhere when absent. */
+  exporterPort?: number;
   /** Further lines of rabbitmq.conf. */
   settings?: readonly string[];
 };
@@ -73,12 +75,15 @@ export async function startPrivateRabbitmq(options: PrivateRabbitmqOptions): Pro
 }
 
 function writeSettings(
-  { dir, ports, management = true, settings = [] }: PrivateRabbitmqOptions,
+  { dir, ports, management = true, exporterPort, settings = [] }: PrivateRabbitmqOptions,
   password: string,
 ): void {
   const lines = [
     `listeners.tcp.1 = 127.0.0.1:${ports.amqp}`,
     ...(management ? [`management.tcp.port = ${ports.management}`, 'management.tcp.ip = 127.0.0.1'] : []),
+    ...(exporterPort === undefined
+      ? []
+      : [`prometheus.tcp.port = ${exporterPort}`, 'prometheus.tcp.ip = 127.0.0.1']),
     `default_user = ${user}`,
     `default_pass = ${password}`,
     'disk_free_limit.absolute = 50MB',
@@ -91,7 +96,11 @@ function writeSettings(
   const file = join(dir, 'rabbitmq.conf');
   writeFileSync(file, lines.join('\n'), { mode: 0o600 });
   chmodSync(file, 0o600);
-  writeFileSync(join(dir, 'enabled_plugins'), management ? '[rabbitmq_management].\n' : '[].\n');
+  const plugins = [
+    ...(management ? ['rabbitmq_management'] : []),
+    ...(exporterPort === undefined ? [] : ['rabbitmq_prometheus']),
+  ];
+  writeFileSync(join(dir, 'enabled_plugins'), `[${plugins.join(',')}].\n`);
 }
 
 function environmentOf({ dir, ports }: PrivateRabbitmqOptions): Record<string, string | undefined> {

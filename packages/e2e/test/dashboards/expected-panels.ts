@@ -1,0 +1,92 @@
+import { load } from './observed-load.ts';
+import type { PrometheusWorld } from './prometheus-world.ts';
+
+type Expected = Readonly<Record<string, (value: number) => boolean>>;
+
+export const accepted = load.delivered + load.failing + load.delayed + load.paused;
+export const failed = load.failing + load.delayed;
+export const attempts = load.delivered + failed + load.failing;
+
+/** Large messages that a worker takes at once, with the BODY_BYTES_MAX of this world. */
+export const heldByWorker = 7;
+
+const exactly = (count: number) => (value: number) => value === count;
+const within = (from: number, to: number) => (value: number) => value >= from && value <= to;
+/** A count as a rate a second over the last minute. Prometheus extrapolates by up to a scrape at either end. */
+const perMinute = (count: number) => within((count / 60) * 0.9, (count / 60) * 1.3 + 1e-9);
+const share = within(
+  (attempts - load.delivered) / attempts - 0.05,
+  (attempts - load.delivered) / attempts + 0.05,
+);
+const quantiles = (from: number, to: number) => ({
+  p50: within(from, to),
+  p95: within(from, to),
+  p99: within(from, to),
+});
+
+/** What each panel from Prometheus shows, by title and legend. */
+export function expectedPanels(world: PrometheusWorld): Readonly<Record<string, Expected>> {
+  const [one, other] = world.workers.map(({ port }) => `127.0.0.1:${port}`) as [string, string];
+  const receiver = `127.0.0.1:${world.receiver.port}`;
+  const each = (check: (value: number) => boolean): Expected => ({
+    [`hqrelay-receiver ${receiver}`]: check,
+    [`hqrelay-worker ${one}`]: check,
+    [`hqrelay-worker ${other}`]: check,
+  });
+  const stores = ['postgres', 'rabbitmq', 'redis'];
+  return {
+    Accepted: { accepted: perMinute(accepted) },
+    Delivered: { delivered: perMinute(load.delivered) },
+    'Failed attempts': { failed: share },
+    'Oldest new webhook': { age: exactly(0) },
+    'Dead letters': { 'dead letters': exactly(load.failing) },
+    'Dependencies down': { down: exactly(0) },
+    Received: {
+      queued: perMinute(accepted),
+      duplicate: perMinute(load.duplicates),
+      rejected: perMinute(load.rejected),
+      conflict: exactly(0),
+      rate_limited: exactly(0),
+      failed_to_queue: exactly(0),
+    },
+    Attempts: {
+      delivered: perMinute(load.delivered),
+      failed: perMinute(failed),
+      dead_lettered: perMinute(load.failing),
+      gone: exactly(0),
+    },
+    'Retry rate': { failed: share },
+    'Received to delivered': quantiles(0.25, 10),
+    'Answers to providers': { ...quantiles(0.0005, 2.5), 'confirm of the broker, p99': within(0.0005, 2.5) },
+    'Duration of attempts': { p50: within(0.25, 1), p95: within(0.25, 5), p99: within(0.25, 5) },
+    'Waiting messages': { 'hqrelay.delay.10m': exactly(load.delayed) },
+    'Oldest message': {
+      'hqrelay.webhooks': exactly(0),
+      'hqrelay.retries': exactly(0),
+      'hqrelay.replays': exactly(0),
+    },
+    'Held deliveries': {
+      paused: exactly(load.paused),
+      delay: exactly(0),
+      disabled: exactly(0),
+      order: exactly(0),
+      breaker: exactly(0),
+    },
+    'Outbox and spill': { outbox: exactly(0), 'audit spill': exactly(0) },
+    'Projects near their limits': { projects: exactly(0) },
+    'Spilled audit rows': { 'rows a second': exactly(0) },
+    Dependencies: Object.fromEntries(
+      ['hqrelay-receiver', 'hqrelay-worker'].flatMap((job) =>
+        stores.map((store) => [`${job} ${store}`, exactly(1)]),
+      ),
+    ),
+    'Deliveries in flight': { [one]: exactly(0), [other]: exactly(0) },
+    'Open breakers': { breakers: exactly(0) },
+    CPU: each(within(0.001, 2)),
+    Memory: each(within(20e6, 2e9)),
+    'Alarms of RabbitMQ': { memory: exactly(0), disk: exactly(0) },
+    Clocks: { [one]: within(0, 1), [other]: within(0, 1) },
+    'Partitions ahead': { months: within(3, 4) },
+    'Event loop': each(within(0.0001, 2)),
+  };
+}
