@@ -2,7 +2,7 @@ import type { Reservation, ReservationState } from '@hqrelay/domain/inbound/rese
 import type pg from 'pg';
 
 /** The stored names of the states. Receivers of the previous version read and write the same rows, so these must not change. */
-const storedState = {
+export const storedState = {
   reserved: 'reserved',
   accepted: 'seen',
   released: 'retryable',

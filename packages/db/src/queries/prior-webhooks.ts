@@ -1,7 +1,7 @@
 import { timeOfId } from '@hqrelay/domain/ids';
 import type { PriorWebhook } from '@hqrelay/domain/inbound/reservation';
 import type pg from 'pg';
-import { stateNameSql, type KeyRequest } from './idempotency-keys.ts';
+import { stateNameSql, storedState, type KeyRequest } from './idempotency-keys.ts';
 
 const dayMs = 86_400_000;
 
@@ -53,11 +53,11 @@ const priorStatement = `select asked.place::int, prior.*
        )
        select * from accepted
        union all
-       select webhook_log_id, payload_sha256, ${stateNameSql('k.state')}, k.state = 'seen'
+       select webhook_log_id, payload_sha256, ${stateNameSql('k.state')}, k.state = '${storedState.accepted}'
        from idempotency_keys k
        where k.project_id = asked.project_id and k.webhook_id = asked.webhook_id and k.token <> asked.token
          and k.expires_at > now() and not exists (select from accepted)
-         and (k.state <> 'reserved' or k.reserved_at > now() - make_interval(secs => $5))
+         and (k.state <> '${storedState.reserved}' or k.reserved_at > now() - make_interval(secs => $5))
      ) prior`;
 
 /**
