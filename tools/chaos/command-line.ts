@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { Attack } from './attacks/attack.ts';
 import { attacks } from './attacks/attacks.ts';
@@ -27,6 +28,14 @@ export type ChaosCommand =
       write: boolean;
       keepLogs: boolean;
     }
+  | {
+      kind: 'fuzz';
+      seed: number;
+      requests: number;
+      fromSource: boolean;
+      write: boolean;
+      keepLogs: boolean;
+    }
   | { kind: 'guards'; only: string[]; write: boolean; keepLogs: boolean }
   | { kind: 'wrong'; message: string };
 
@@ -36,11 +45,14 @@ export const usage = `npm run chaos -- [options]
   --list              lists the rows
   --guards            removes guards from the apps by injected faults, and expects rows to become red
   --attacks           attacks two receivers while ten projects send genuine webhooks
+  --fuzz              sends requests of every wrong kind to one receiver
+  --seed N            with --fuzz: the seed that determines every request; any when absent
+  --requests N        with --fuzz: how many, 20000 when absent
   --small             runs the rows under one load, with fewer webhooks, and judges no time, as npm test does
   --source            starts the apps from their source instead of the build
   --previous FOLDER   a built checkout of the previous version, for rows that upgrade from it; with --attacks, the version
                       that is attacked
-  --write             replaces the table in docs/failure-matrix.md, or with --attacks in docs/security.md
+  --write             replaces the table in docs/failure-matrix.md, or with --attacks or --fuzz in docs/security.md
   --keep-logs         keeps the logs of apps and servers until the next run, and prints their folder
 `;
 
@@ -49,6 +61,7 @@ export function readCommandLine(args: readonly string[], all: readonly Row[]): C
     const options = parse(args);
     if (options.list) return { kind: 'list' };
     if (options.attacks) return attackRuns(options);
+    if (options.fuzz) return fuzzRun(options);
     return options.guards ? guardTrials(options) : rowRuns(options, all);
   } catch (error) {
     return { kind: 'wrong', message: error instanceof Error ? error.message : String(error) };
@@ -65,6 +78,9 @@ function parse(args: readonly string[]) {
       list: flag,
       guards: flag,
       attacks: flag,
+      fuzz: flag,
+      seed: { type: 'string' },
+      requests: { type: 'string' },
       small: flag,
       source: flag,
       write: flag,
@@ -91,6 +107,22 @@ function attackRuns({ only, previous, source, write, keepLogs }: Options): Chaos
     write,
     keepLogs,
   };
+}
+
+function fuzzRun({ seed, requests, source, write, keepLogs }: Options): ChaosCommand {
+  return {
+    kind: 'fuzz',
+    seed: seed === undefined ? randomInt(2 ** 31) : wholeNumber('seed', seed),
+    requests: requests === undefined ? 20_000 : wholeNumber('requests', requests),
+    fromSource: source,
+    write,
+    keepLogs,
+  };
+}
+
+function wholeNumber(option: string, text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`--${option} takes a whole number`);
+  return Number(text);
 }
 
 function rowRuns(options: Options, all: readonly Row[]): ChaosCommand {

@@ -1,4 +1,4 @@
-// `npm run chaos` runs the failure matrix, or the attacks. Exits 1 when a row is red or does not count.
+// `npm run chaos` runs the failure matrix, the attacks or the fuzz run. Exits 1 when a row is red or does not count.
 import { join } from 'node:path';
 import { copyBuiltApps } from '../harness/app-copy.ts';
 import type { AppSource } from '@hqrelay/services/app-process';
@@ -7,6 +7,8 @@ import { replaceTable } from '../harness/replace-table.ts';
 import { markdownTable, plainTable } from '../harness/table.ts';
 import { attackCells } from './attacks/attack-table.ts';
 import { runAttacks } from './attacks/run-attacks.ts';
+import { fuzzCells } from './fuzz/fuzz-table.ts';
+import { runFuzz } from './fuzz/run-fuzz.ts';
 import { readCommandLine, usage, type ChaosCommand } from './command-line.ts';
 import { runGuardTrials, slowCommits } from './guards/trials.ts';
 import type { RowResult } from './outcome/conclude.ts';
@@ -32,6 +34,9 @@ switch (command.kind) {
   case 'attacks':
     await withServices((services) => attack(command, services), command);
     break;
+  case 'fuzz':
+    await withServices((services) => fuzz(command, services), command);
+    break;
   case 'run':
     await withServices((services) => runRows(command, services), command);
     break;
@@ -39,7 +44,7 @@ switch (command.kind) {
 
 function withServices(
   work: (services: DurableServices) => Promise<boolean>,
-  { kind, keepLogs }: { kind: 'run' | 'guards' | 'attacks'; keepLogs: boolean },
+  { kind, keepLogs }: { kind: 'run' | 'guards' | 'attacks' | 'fuzz'; keepLogs: boolean },
 ): Promise<void> {
   const postgresSettings = kind === 'guards' ? slowCommits : [];
   return withDurableServices({ say, keepLogs, postgresSettings }, async (services) => {
@@ -100,6 +105,18 @@ async function attack(
   for (const problem of run.problems) say(problem);
   if (write) await replaceTable('docs/security.md', 'attacks', markdownTable(cells));
   return run.problems.length === 0 && run.phases.every(({ problems }) => problems.length === 0);
+}
+
+async function fuzz(
+  { seed, requests, fromSource, write }: Extract<ChaosCommand, { kind: 'fuzz' }>,
+  services: DurableServices,
+): Promise<boolean> {
+  const run = await runFuzz({ services, apps: appsToRun(fromSource, services), seed, requests, say });
+  for (const problem of run.problems.slice(0, 50)) say(problem);
+  const cells = fuzzCells(run);
+  process.stdout.write(`\n${plainTable(cells, [3])}\n`);
+  if (write) await replaceTable('docs/security.md', 'fuzz', markdownTable(cells));
+  return run.problems.length === 0;
 }
 
 async function tryGuards(

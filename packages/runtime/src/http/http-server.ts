@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { newId } from '@hqrelay/domain/ids';
 import type { Express } from 'express';
 import { ConnectionLimit } from './connection-limit.ts';
+import { answerMalformedRequest, checked, refuseTunnel } from './malformed-request.ts';
 
 export interface HttpServer {
   /** Resolves with the port; rejects with an error whose message names the cause and the remedy. */
@@ -23,6 +22,7 @@ export function createHttpServer(app: Express, { connectionsMax = 10_000 } = {})
 
   let draining = false;
   closeAfterResponseWhen(() => draining || limit.isCrowded, app);
+  const listener = checked(app);
   const server = createServer(
     {
       ...presetPrototypes(app),
@@ -31,11 +31,16 @@ export function createHttpServer(app: Express, { connectionsMax = 10_000 } = {})
       requestTimeout: 15_000,
       connectionsCheckingInterval: 1_000, // how often Node checks the two limits above
       maxHeaderSize: 16_384,
+      // Node's own answer has no body; `checked` answers instead.
+      requireHostHeader: false,
     },
-    app,
+    listener,
   );
   const limit = new ConnectionLimit(server, connectionsMax);
   server.on('clientError', answerMalformedRequest);
+  server.on('connect', refuseTunnel);
+  // Expectations other than 100-continue are ignored: a provider that sends one still gets its webhook accepted.
+  server.on('checkExpectation', listener);
 
   return {
     listen: (port) => listen(server, port),
@@ -149,42 +154,4 @@ async function closeGracefully(server: Server, deadlineMs: number): Promise<{ co
   }
   server.close(); // ends Node's own timer of connection checks; no connection is left to close
   return { connectionsCut };
-}
-
-const malformed = {
-  status: '400 Bad Request',
-  code: 'request.malformed',
-  message: 'This is not a valid HTTP/1.1 request',
-};
-const malformedBy: Record<string, typeof malformed> = {
-  ERR_HTTP_REQUEST_TIMEOUT: {
-    status: '408 Request Timeout',
-    code: 'request.timeout',
-    message: 'The request did not arrive in time',
-  },
-  HPE_HEADER_OVERFLOW: {
-    status: '431 Request Header Fields Too Large',
-    code: 'request.headers_too_large',
-    message: 'The headers are larger than 16 KiB',
-  },
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
-    status: '413 Content Too Large',
-    code: 'request.chunk_extensions_too_large',
-    message: 'The chunk extensions are too large',
-  },
-};
-
-/** Answers a request that Node could not parse, unless an answer is already being written. */
-function answerMalformedRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  const answerUnderWay = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent;
-  if (error.code === 'ECONNRESET' || !socket.writable || answerUnderWay) {
-    socket.destroy();
-    return;
-  }
-  const { status, code, message } = malformedBy[error.code ?? ''] ?? malformed;
-  const body = JSON.stringify({ error: { code, message } });
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `X-Correlation-Id: ${newId(Date.now())}\r\nConnection: close\r\n\r\n${body}`,
-  );
 }

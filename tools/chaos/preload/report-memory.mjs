@@ -1,0 +1,12 @@
+// Loaded into a receiver before its own code. After SIGUSR2 the process collects its garbage and prints its memory.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+setFlagsFromString('--expose-gc');
+/** @type {() => void} */
+const collectGarbage = runInNewContext('gc');
+
+process.on('SIGUSR2', () => {
+  for (let i = 0; i < 4; i += 1) collectGarbage();
+  process.stdout.write(`${JSON.stringify({ event: 'memory', rssBytes: process.memoryUsage.rss() })}\n`);
+});
