@@ -1,6 +1,6 @@
 import { correlationIdOf } from '@hqrelay/runtime/http/correlation';
 import { createHealthRouter, createLivenessRouter, type HealthDeps } from '@hqrelay/runtime/http/health';
-import { ignoreBody } from '@hqrelay/runtime/http/skip-body';
+import { ignoreBody } from '@hqrelay/runtime/http/skip-rest';
 import type { Logger } from '@hqrelay/runtime/logger';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import { errorAnswer, refuseBody, retryLater } from './http/answer.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { skipBody } from '@hqrelay/runtime/http/skip-body';
+import { skipRest } from '@hqrelay/runtime/http/skip-rest';
 
 export type Answer = { statusCode: number; body: unknown; headers?: Record<string, string> };
 
@@ -40,7 +40,7 @@ export function refuseBody(
   const body = JSON.stringify(answer.body);
   response.writeHead(answer.statusCode, { ...headersOf(answer, body, correlationId), Connection: 'close' });
   response.write(body);
-  skipBody(request);
+  skipRest(request);
   const { socket } = request;
   const endAt = performance.now() + lingerMs;
   const endAtBytes = socket.bytesRead + lingerBytesMax;

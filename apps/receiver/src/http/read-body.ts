@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { skipBody } from '@hqrelay/runtime/http/skip-body';
+import { skipRest } from '@hqrelay/runtime/http/skip-rest';
 import { BodyPieces } from './body-pieces.ts';
 import { IncompleteBodies, type IncompleteBody, type IncompleteLimits } from './incomplete-bodies.ts';
 
@@ -53,7 +53,7 @@ export class BodyReader {
         request.off('data', onData).off('end', onEnd).off('close', onAbort).off('error', onAbort);
         this.#incomplete.remove(body);
         this.#unverifiedBytes -= pieces.heldBytes - (result.kind === 'read' ? pieces.bytes : 0);
-        if (result.kind !== 'read') skipBody(request);
+        if (result.kind !== 'read') skipRest(request);
         resolve(result);
       };
       const onData = (chunk: Buffer) => {

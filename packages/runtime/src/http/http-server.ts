@@ -16,7 +16,10 @@ export interface HttpServer {
 }
 
 /** An HTTP/1.1 server around an Express app, with bounded connections, headers and request times. */
-export function createHttpServer(app: Express, { connectionsMax = 10_000 } = {}): HttpServer {
+export function createHttpServer(
+  app: Express,
+  { connectionsMax = 10_000, headersTimeoutMs = 10_000, idleTimeoutMs = 30_000 } = {},
+): HttpServer {
   app.disable('x-powered-by');
   app.set('etag', false);
 
@@ -27,7 +30,7 @@ export function createHttpServer(app: Express, { connectionsMax = 10_000 } = {})
     {
       ...presetPrototypes(app),
       keepAliveTimeout: 65_000, // longer than the usual 60 s of load balancers, which would otherwise send on a socket that is being closed
-      headersTimeout: 10_000,
+      headersTimeout: headersTimeoutMs,
       requestTimeout: 15_000,
       connectionsCheckingInterval: 1_000, // how often Node checks the two limits above
       maxHeaderSize: 16_384,
@@ -37,6 +40,8 @@ export function createHttpServer(app: Express, { connectionsMax = 10_000 } = {})
     listener,
   );
   const limit = new ConnectionLimit(server, connectionsMax);
+  // A client that reads none of its answers is idle. After an answer that it read, `keepAliveTimeout` counts.
+  server.timeout = idleTimeoutMs;
   server.on('clientError', answerMalformedRequest);
   server.on('connect', refuseTunnel);
   // Expectations other than 100-continue are ignored: a provider that sends one still gets its webhook accepted.

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import express, { type Express } from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHttpServer, type HttpServer } from './http-server.ts';
-import { ignoreBody, skipBody } from './skip-body.ts';
+import { ignoreBody, skipRest } from './skip-rest.ts';
 
 const servers: HttpServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close(0))));
@@ -35,7 +35,7 @@ describe('a body that is skipped', () => {
       let count = 0;
       request.on('data', () => {
         count += 1;
-        if (count === 100) skipBody(request);
+        if (count === 100) skipRest(request);
       });
       request.read(0);
       request.once('end', () => {
@@ -57,6 +57,18 @@ describe('a body that is skipped', () => {
     for (const chunks of [5_000, 99, 5_000, 98, 97]) await exchange(port, post(chunks));
     expect(counts).toEqual([100, 99, 100, 98, 97]);
   });
+});
+
+it('no request after a skipped body reaches the server, though all were read at once', async () => {
+  const paths: string[] = [];
+  const app = express().all('/{*path}', (request, response) => {
+    paths.push(request.path);
+    skipRest(request);
+    response.set('Connection', 'close').send('ok');
+  });
+  const text = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+  expect(await exchange(await start(app), text('/one') + text('/two').repeat(100))).toMatch(/ok$/);
+  expect(paths).toEqual(['/one']);
 });
 
 describe('a route that reads no body', () => {
