@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FuzzCase } from './fuzz-case.ts';
 import { readAnswers } from './read-answers.ts';
@@ -28,14 +28,16 @@ export function sendCase(port: number, { writes, end, answers, isHead }: FuzzCas
     });
     // The receiver may close while the rest of a refused request is being sent.
     socket.on('error', () => {}).once('close', () => finish(false));
-    socket.once('connect', async () => {
-      for (const piece of writes) {
-        if (socket.destroyed) return;
-        socket.write(piece);
-        await nextTurn();
-      }
-      if (end === 'half-close') socket.end();
-      if (end === 'reset') socket.resetAndDestroy();
-    });
+    socket.once('connect', () => void write(socket, writes, end));
   });
+}
+
+async function write(socket: Socket, pieces: readonly Buffer[], end: FuzzCase['end']): Promise<void> {
+  for (const piece of pieces) {
+    if (socket.destroyed) return;
+    socket.write(piece);
+    await nextTurn();
+  }
+  if (end === 'half-close') socket.end();
+  if (end === 'reset') socket.resetAndDestroy();
 }

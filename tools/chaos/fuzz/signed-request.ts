@@ -67,7 +67,7 @@ export function headerValue(random: Random): string {
 
 /** One character for each byte, without control characters. */
 function latin1Text(bytes: Buffer): string {
-  return bytes.toString('latin1').replaceAll(/[\0-\x1f\x7f]/g, '!');
+  return bytes.toString('latin1').replaceAll(/\p{Cc}/gu, '!');
 }
 
 function bodyOf(random: Random): Buffer {

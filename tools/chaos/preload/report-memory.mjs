@@ -3,8 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
-/** @type {() => void} */
-const collectGarbage = runInNewContext('gc');
+const collectGarbage = /** @type {() => void} */ (runInNewContext('gc'));
 
 process.on('SIGUSR2', () => {
   for (let i = 0; i < 4; i += 1) collectGarbage();
