@@ -144,7 +144,7 @@ describe('a server with a limit of connections', () => {
     for (const socket of silent) socket.destroy();
   });
 
-  it('a server over its limit of connections closes none that has sent a request', async () => {
+  it('a server over its limit of connections closes none whose request is complete', async () => {
     const answers: (() => void)[] = [];
     const app = express().get('/', (_request, response) => void answers.push(() => response.send('late')));
     const port = await startLimited(app);
@@ -154,6 +154,23 @@ describe('a server with a limit of connections', () => {
     await Promise.all(silent.map(closed));
     for (const answer of answers) answer();
     expect((await Promise.all(requests)).map(({ body }) => body)).toEqual(Array(20).fill('late'));
+  });
+
+  it('a server over its limit of connections closes the one whose body is slowest, and answers a new one', async () => {
+    let arrived = 0;
+    const app = express()
+      .get('/', (_request, response) => void response.send('ok'))
+      .post('/', () => void (arrived += 1));
+    const port = await startLimited(app);
+    const slow: Socket[] = [];
+    for (let i = 1; i <= 20; i += 1) {
+      slow.push(await open(port, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nslow'));
+      while (arrived < i) await sleep(1);
+    }
+    expect((await get(port, new http.Agent())).body).toBe('ok');
+    await closed(slow[0] as Socket);
+    expect(slow.slice(1).map(({ destroyed }) => destroyed)).not.toContain(true);
+    for (const socket of slow) socket.destroy();
   });
 });
 
