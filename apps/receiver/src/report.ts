@@ -1,6 +1,7 @@
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { NearLimit } from './limits/near-limit.ts';
 import type { Registry } from '@hqrelay/runtime/metrics';
+import { SuccessSampler } from '@hqrelay/runtime/success-sampler';
 import type { Spans } from '@hqrelay/runtime/tracing/spans';
 import type { PublishResult } from '@hqrelay/queue/publishing/publish-channel';
 import { Counter, Histogram } from 'prom-client';
@@ -36,6 +37,30 @@ const outcomes = ['queued', 'duplicate', 'conflict', 'rate_limited', 'rejected',
 
 /** Writes one log line, the metrics and the spans of each request. No other code logs or counts requests. */
 export function createReport(logger: Logger, registry: Registry, spans?: Spans): ReceiverReport {
+  const { received, duration, confirm } = createMetrics(registry);
+  const successes = new SuccessSampler(Date.now);
+  return {
+    nearLimit: (project) => logger.warn(project, 'project.near_limit'),
+    received: ({ isLogged, receivedAt, traceparent, ...line }) => {
+      received.inc({ outcome: line.outcome });
+      duration.observe(line.durationMs / 1_000);
+      if (!isLogged) return;
+      // An attacker must not fill the collector: only verified requests have spans.
+      if (spans && line.outcome !== 'rejected')
+        spans.record(receiveSpan({ receivedAt, traceparent, ...line }));
+      if (line.statusCode < 300 && !successes.admits(line.id)) return;
+      const level = line.statusCode >= 500 ? 'warn' : 'info';
+      const durationMs = Math.round(line.durationMs * 100) / 100;
+      logger[level]({ ...line, durationMs, droppedLines: successes.takeDropped() }, 'webhook.received');
+    },
+    published: (result, durationMs, webhook) => {
+      spans?.record(publishSpan(result, durationMs, webhook));
+      if (result.kind === 'confirmed') confirm.observe(durationMs / 1_000);
+    },
+  };
+}
+
+function createMetrics(registry: Registry) {
   const received = new Counter({
     name: 'hqrelay_webhooks_received_total',
     help: 'Requests to /v1/webhooks, by outcome',
@@ -56,21 +81,5 @@ export function createReport(logger: Logger, registry: Registry, spans?: Spans):
     buckets: secondsBuckets,
     registers: [registry],
   });
-  return {
-    nearLimit: (project) => logger.warn(project, 'project.near_limit'),
-    received: ({ isLogged, receivedAt, traceparent, ...line }) => {
-      received.inc({ outcome: line.outcome });
-      duration.observe(line.durationMs / 1_000);
-      if (!isLogged) return;
-      // An attacker must not fill the collector: only verified requests have spans.
-      if (spans && line.outcome !== 'rejected')
-        spans.record(receiveSpan({ receivedAt, traceparent, ...line }));
-      const level = line.statusCode >= 500 ? 'warn' : 'info';
-      logger[level]({ ...line, durationMs: Math.round(line.durationMs * 100) / 100 }, 'webhook.received');
-    },
-    published: (result, durationMs, webhook) => {
-      spans?.record(publishSpan(result, durationMs, webhook));
-      if (result.kind === 'confirmed') confirm.observe(durationMs / 1_000);
-    },
-  };
+  return { received, duration, confirm };
 }

@@ -1,6 +1,7 @@
 import type { AttemptOutcome } from '@hqrelay/domain/delivery/attempt-outcome';
 import type { EndpointConfig } from '@hqrelay/domain/project-config';
 import type { Logger } from '@hqrelay/runtime/logger';
+import { SuccessSampler } from '@hqrelay/runtime/success-sampler';
 import type { Spans } from '@hqrelay/runtime/tracing/spans';
 import type { Registry } from '@hqrelay/runtime/metrics';
 import { Counter, Histogram } from 'prom-client';
@@ -13,6 +14,7 @@ export type Report = (delivery: Delivery, endpoint: EndpointConfig, attempt: Att
 /** One log line, its metrics and its spans for each attempt: no other code logs or counts attempts. */
 export function createReport(logger: Logger, registry: Registry, spans?: Spans): Report {
   const { attempts, duration, endToEnd } = createMetrics(registry);
+  const successes = new SuccessSampler(Date.now);
   return (delivery, endpoint, attempt) => {
     const { exchange, outcome, followUp } = attempt;
     if (spans) for (const span of spansOfAttempt(delivery, endpoint, attempt)) spans.record(span);
@@ -21,6 +23,8 @@ export function createReport(logger: Logger, registry: Registry, spans?: Spans):
     const endToEndMs = Date.now() - delivery.receivedAt;
     if (outcome.kind === 'delivered' && delivery.fields.lane !== 'replay')
       endToEnd.observe(endToEndMs / 1_000);
+    const isFirst = delivery.fields.attemptNum === 1 && delivery.fields.lane === 'live';
+    if (isFirst && outcome.kind === 'delivered' && !successes.admits(delivery.envelope.id)) return;
     logger.info(
       {
         id: delivery.envelope.id,
@@ -36,6 +40,7 @@ export function createReport(logger: Logger, registry: Registry, spans?: Spans):
         latencyMs: Math.round(exchange.latencyMs),
         endToEndMs,
         correlationId: delivery.envelope.correlationId,
+        droppedLines: successes.takeDropped(),
       },
       'delivery.attempted',
     );

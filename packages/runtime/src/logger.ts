@@ -1,5 +1,6 @@
 import { redactPaths } from '@hqrelay/domain/secrets/redaction';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { terminalLine } from './terminal-line.ts';
 
 export type { Logger };
 
@@ -20,17 +21,13 @@ const errorFields = [
 const waitingBytesMax = 16 << 20;
 
 /**
- * JSON lines on stdout, or on `destination`. Secrets and credentials are redacted by the name of their
+ * JSON lines on stdout, or on `destination`; lines for people where stdout is a terminal. Secrets and credentials are redacted by the name of their
  * field, and connection URLs inside error messages lose their user and password. Lines are written in the background,
  * and flushed when the process exits.
  */
 export function createLogger(
   { name, level }: { name: string; level: string },
-  destination: DestinationStream = pino.destination({
-    fd: 1,
-    sync: false,
-    maxLength: waitingBytesMax,
-  }),
+  destination: DestinationStream = stdout(),
 ): Logger {
   return pino(
     {
@@ -42,6 +39,12 @@ export function createLogger(
     },
     destination,
   );
+}
+
+function stdout(): DestinationStream {
+  return process.stdout.isTTY
+    ? { write: (line) => void process.stdout.write(terminalLine(line)) }
+    : pino.destination({ fd: 1, sync: false, maxLength: waitingBytesMax });
 }
 
 /** The fields of an error that may be logged, with its causes. A value that is not an error is logged as it is, without credentials. */

@@ -40,6 +40,7 @@ describe('loadConfig', () => {
       receiverUrl: undefined,
       trustProxy: false,
       logLevel: 'info',
+      otlpProtocol: 'http/protobuf',
       bodyBytesMax: 1_048_576,
       deliveryTimeoutMs: 10_000,
       configCacheTtlSeconds: 300,
