@@ -2,15 +2,12 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
 import { open, parseSecretKeys, SecretUnreadable } from '@hqrelay/domain/secrets/secret-box';
-import { genericScheme, genericTimestampScheme, signInbound } from '@hqrelay/domain/inbound/signature';
+import { providerOf } from '@hqrelay/domain/providers/provider-of';
+import type { Scheme } from '@hqrelay/domain/providers/scheme';
+import { signRequest, type Draft, type SignedDraft } from '@hqrelay/domain/providers/signature/sign-request';
+import type { ProjectKeys } from '@hqrelay/domain/providers/signature/verify-request';
 import { CommandFailure } from './cli.ts';
-
-export type SentWebhook = {
-  webhookId: string;
-  eventType?: string | undefined;
-  contentType: string;
-  body: Buffer;
-};
+import { draftWebhook, type SentWebhook } from './draft-webhook.ts';
 
 /** The receiver's answer; without one `statusCode` is null and `error` gives the reason. */
 export type SendAnswer = {
@@ -27,28 +24,38 @@ export type SendAnswer = {
 const answerTimeoutMs = 10_000;
 
 /**
- * Signs and posts as the project's provider would, with its newest active secret. Throws CommandFailure when no secret can be
- * opened. A refused or unanswered webhook is returned as an answer.
+ * Signs and posts as the project's provider would, with its newest active secret. `signedUrl` is the webhook URL that the
+ * provider knows, `url` where the request is sent. Throws CommandFailure when no secret can be opened, or only the provider
+ * can sign. A refused or unanswered webhook is returned as an answer.
  */
 export function createProvider(
   config: { secretsKey: string },
   project: ProjectConfig,
-  url: string,
+  { url, signedUrl }: { url: string; signedUrl: string },
 ): (webhook: SentWebhook) => Promise<SendAnswer> {
-  const scheme = project.scheme ?? (project.requireTimestamp ? genericTimestampScheme : genericScheme);
+  const { preset, schemes } = providerOf(project);
   const key = openNewestSecret(config, project);
-  return async ({ webhookId, eventType, contentType, body }) => {
-    const headers = {
-      'content-type': headerText(contentType),
-      'user-agent': 'hqrelay-cli',
-      'x-webhook-id': headerText(webhookId),
-      ...(eventType !== undefined && { 'x-event-type': headerText(eventType) }),
-    };
-    const signature = signInbound(scheme, key, { body, now: Date.now(), headers });
+  const settings = openSettings(config, project);
+  return async (webhook) => {
+    const now = Date.now();
+    const draft = draftWebhook(preset, signedUrl, webhook, now);
+    const signed = sign(schemes, { secrets: [{ id: 'newest', key }], settings }, draft, now);
+    const target = url + signed.url.slice(signedUrl.length);
     const startedAt = performance.now();
-    const answer = await post(url, { ...headers, ...signature }, body).then(readAnswer, unanswered);
-    return { ...answer, webhookId, latencyMs: Math.round(performance.now() - startedAt) };
+    const answer = await post(target, signed.headers, draft.body).then(readAnswer, unanswered);
+    const latencyMs = Math.round(performance.now() - startedAt);
+    return { ...answer, webhookId: webhook.webhookId, latencyMs };
   };
+}
+
+function sign(schemes: readonly Scheme[], keys: ProjectKeys, draft: Draft, now: number): SignedDraft {
+  try {
+    return signRequest(schemes, keys, draft, now);
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new CommandFailure(`cannot sign as the provider: ${error.message}`);
+    throw error;
+  }
 }
 
 type Response = { statusCode: number; headers: IncomingHttpHeaders; text: string };
@@ -70,18 +77,30 @@ async function post(url: string, headers: Readonly<Record<string, string>>, body
   return { statusCode: response.statusCode ?? 0, headers: response.headers, text: await readText(response) };
 }
 
-/** Node writes a header as Latin-1, one byte for each character: encodes the text so that those bytes are its UTF-8. */
-function headerText(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1');
-}
-
 function openNewestSecret(config: { secretsKey: string }, project: ProjectConfig): string {
   const [newest] = project.secrets;
   if (!newest) {
     throw new CommandFailure('the project has no active secret: hqrelay secret rotate gives it a new one');
   }
+  return openValue(config, newest, `project_secrets:${newest.id}`);
+}
+
+function openSettings(config: { secretsKey: string }, project: ProjectConfig): Record<string, string> {
+  const { sealedSettings: sealed, settingsKeyId: keyId, id } = project;
+  if (sealed === null || keyId === null) return {};
+  return JSON.parse(openValue(config, { sealed, keyId }, `projects.settings:${id}`)) as Record<
+    string,
+    string
+  >;
+}
+
+function openValue(
+  config: { secretsKey: string },
+  value: { sealed: string; keyId: string },
+  row: string,
+): string {
   try {
-    return open(parseSecretKeys(config.secretsKey), newest, `project_secrets:${newest.id}`);
+    return open(parseSecretKeys(config.secretsKey), value, row);
   } catch (error) {
     if (error instanceof SecretUnreadable) throw new CommandFailure(error.message);
     throw error;

@@ -1,7 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { genericScheme, genericTimestampScheme, verifySignature } from '@hqrelay/domain/inbound/signature';
+import { genericScheme, genericTimestampScheme } from '@hqrelay/domain/providers/generic';
+import { viewOf } from '@hqrelay/domain/providers/request/request-view';
+import { verifyRequest } from '@hqrelay/domain/providers/signature/verify-request';
 import {
   type HowToAnswer,
   type RecordedRequest,
@@ -52,8 +54,10 @@ beforeEach(() => {
 });
 
 function isVerified({ headers, body }: RecordedRequest): boolean {
-  const request = { headers: (name: string) => headers[name]?.toString(), body };
-  return verifySignature(scheme, [{ id: 'a', key: secret }], request, Date.now()).kind === 'verified';
+  const lookup = (name: string) => headers[name]?.toString();
+  const view = viewOf({ method: 'POST', url: '', query: '', headers: lookup, body });
+  const secrets = [{ id: 'a', key: secret }];
+  return verifyRequest([scheme], { secrets }, view, Date.now()).kind === 'verified';
 }
 
 const send = (...options: string[]) => world.run('send', '--project', projectId, ...options, '--json');

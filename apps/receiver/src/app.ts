@@ -4,14 +4,16 @@ import { ignoreBody } from '@hqrelay/runtime/http/skip-rest';
 import type { Logger } from '@hqrelay/runtime/logger';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import { errorAnswer, refuseBody, retryLater } from './http/answer.ts';
+import { receiveChallenge, type ChallengeDeps } from './http/receive-challenge.ts';
 import { receive, type ReceiveDeps } from './http/receive.ts';
 
-export type AppDeps = ReceiveDeps & {
-  health: HealthDeps;
-  trustProxy: boolean | number | string[];
-  /** Whether metrics and readiness have a port of their own. */
-  adminApart: boolean;
-};
+export type AppDeps = ReceiveDeps &
+  ChallengeDeps & {
+    health: HealthDeps;
+    trustProxy: boolean | number | string[];
+    /** Whether metrics and readiness have a port of their own. */
+    adminApart: boolean;
+  };
 
 /** The public side. */
 export function createApp(deps: AppDeps): Express {
@@ -20,9 +22,7 @@ export function createApp(deps: AppDeps): Express {
   app.set('query parser', false);
 
   app.post('/v1/webhooks{/:projectId}', receive(deps));
-  app.all('/v1/webhooks{/:projectId}', (request, response) => {
-    refuseBody(request, response, methodNotAllowed, correlationId(request));
-  });
+  app.all('/v1/webhooks{/:projectId}', receiveChallenge(deps));
   app.use(withCorrelationId, ignoreBody);
   app.use(deps.adminApart ? createLivenessRouter() : createHealthRouter(deps.health));
   app.use((request, response) => refuseBody(request, response, notFound, correlationId(request)));
@@ -35,9 +35,6 @@ export function createAdminApp(health: HealthDeps): Express {
   return express().use(withCorrelationId, ignoreBody, createHealthRouter(health));
 }
 
-const methodNotAllowed = errorAnswer(405, 'method.not_allowed', 'Webhooks are sent with POST', {
-  Allow: 'POST',
-});
 const notFound = errorAnswer(404, 'path.unknown', 'Webhooks are sent to /v1/webhooks/<projectId>');
 
 const correlationId = (request: Request): string =>

@@ -12,6 +12,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>> = p
       'HQRELAY_SECRETS_KEY',
       'RECEIVER_PORT',
       'RECEIVER_ADMIN_PORT',
+      'PUBLIC_URL',
       'TRUST_PROXY',
       'LOG_LEVEL',
       'BODY_BYTES_MAX',

@@ -17,6 +17,7 @@ import { createAdminApp, createApp } from './app.ts';
 import type { ReceiverConfig } from './config.ts';
 import { BodyReader } from './http/read-body.ts';
 import { createIngestDeps } from './ingest-deps.ts';
+import { answerChallenge } from './ingest/answer-challenge.ts';
 import { ingest, type IngestDeps } from './ingest/ingest.ts';
 import { LastSeenTimes } from './ingest/last-seen.ts';
 import { recordTooLarge } from './ingest/record-too-large.ts';
@@ -125,14 +126,16 @@ function healthOf(
 }
 
 function createServers(
-  { bodyBytesMax, trustProxy, receiverAdminPort }: ReceiverConfig,
+  { bodyBytesMax, trustProxy, receiverAdminPort, receiverPort, publicUrl }: ReceiverConfig,
   deps: IngestDeps,
   { report, health, logger }: { report: ReceiverReport; health: HealthDeps; logger: Logger },
 ): Pick<Receiver, 'server' | 'adminServer'> {
   const adminApart = receiverAdminPort !== undefined;
   const app = createApp({
+    publicUrl: publicUrl ?? `http://127.0.0.1:${receiverPort}`,
     bodies: new BodyReader({ bodyBytesMax, ...bodyLimits }),
     ingest: (request) => ingest(deps, request),
+    answerChallenge: (request) => answerChallenge(deps, request),
     recordTooLarge: (request, bytes) => recordTooLarge(deps, request, bytes),
     mayLogRefusal: (now) => deps.mayRecordRejection(null, now),
     report: report.received,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { genericTimestampScheme, signInbound } from '@hqrelay/domain/inbound/signature';
+import { genericTimestampScheme } from '@hqrelay/domain/providers/generic';
 import { freshId } from '@hqrelay/testing/fresh-id';
-import { postWebhook, signAsProvider } from '@hqrelay/testing/provider';
+import { postWebhook, signAsProvider, signInbound } from '@hqrelay/testing/provider';
 import { seedProject } from '@hqrelay/testing/seed';
 import { describe, expect, it } from 'vitest';
 import { openReceiverWorld, sendRaw } from './receiver-world.ts';

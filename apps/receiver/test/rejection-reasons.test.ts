@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { signInbound, genericTimestampScheme } from '@hqrelay/domain/inbound/signature';
+import { genericTimestampScheme } from '@hqrelay/domain/providers/generic';
 import { revokeProjectSecret, rotateProjectSecret } from '@hqrelay/db/queries/project-secrets';
 import { announceProjectChange } from '@hqrelay/cache/project-config';
 import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
 import { freshId } from '@hqrelay/testing/fresh-id';
-import { postWebhook, signAsProvider } from '@hqrelay/testing/provider';
+import { postWebhook, signAsProvider, signInbound } from '@hqrelay/testing/provider';
 import { seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { expect, it } from 'vitest';
 import { openReceiverWorld, sendRaw } from './receiver-world.ts';

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { announceProjectChange } from '@hqrelay/cache/project-config';
-import { genericTimestampScheme, signInbound } from '@hqrelay/domain/inbound/signature';
+import { genericTimestampScheme } from '@hqrelay/domain/providers/generic';
 import { freshId } from '@hqrelay/testing/fresh-id';
-import { postWebhook, type ProviderAnswer } from '@hqrelay/testing/provider';
+import { postWebhook, type ProviderAnswer, signInbound } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { describe, expect, it } from 'vitest';

@@ -22,8 +22,10 @@ export type Refusal = {
   code:
     | `${Noun}.not_found`
     | `${'project' | 'endpoint'}.archived`
+    | 'project.invalid_settings'
     | `endpoint.invalid_${'url' | 'headers' | 'certificates'}`
     | 'secret.too_short'
+    | 'secret.invalid_form'
     | 'secret.unreadable'
     | 'endpoint.other_project'
     | 'webhook.owes_nothing'

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { signatureScheme } from './inbound/signature.ts';
+import { projectScheme } from './providers/scheme.ts';
 
 const sealedSecret = z.object({
   id: z.string(),
@@ -42,7 +42,11 @@ export const projectConfig = z.object({
   onConflict: z.enum(['reject', 'duplicate']),
   requireTimestamp: z.boolean(),
   sameBody: z.enum(['accept', 'duplicate']),
-  scheme: signatureScheme.nullable(),
+  /** A scheme of the project's own; null takes the provider's. */
+  scheme: projectScheme.nullable(),
+  /** The settings of its provider; null is none. Configurations that an earlier version cached lack both. */
+  sealedSettings: z.string().nullable().default(null),
+  settingsKeyId: z.string().nullable().default(null),
   /** ms since epoch. */
   createdAt: z.number(),
   /** The secrets that were neither revoked nor expired when the configuration was read. */

@@ -12,6 +12,7 @@ export class OpenedSecrets {
   readonly #keys: SecretKeys;
   readonly #onUnreadable: (error: SecretUnreadable) => void;
   readonly #ofProjects = new WeakMap<ProjectConfig, OpenedSecret[]>();
+  readonly #settings = new WeakMap<ProjectConfig, Readonly<Record<string, string>>>();
   readonly #ofEndpoints = new WeakMap<EndpointConfig, OpenedSigningSecret[]>();
   readonly #headers = new WeakMap<EndpointConfig, [string, string][]>();
   readonly #tls = new WeakMap<EndpointConfig, EndpointTls>();
@@ -29,6 +30,20 @@ export class OpenedSecrets {
       this.#ofProjects.set(project, opened);
     }
     return activeAt(now, opened);
+  }
+
+  /** The settings of the project's provider. */
+  settingsOf(project: ProjectConfig): Readonly<Record<string, string>> {
+    const cached = this.#settings.get(project);
+    if (cached) return cached;
+    const { sealedSettings: sealed, settingsKeyId: keyId, id } = project;
+    const text =
+      sealed !== null && keyId !== null
+        ? this.#open({ sealed, keyId }, `projects.settings:${id}`)
+        : undefined;
+    const settings = text === undefined ? {} : (JSON.parse(text) as Record<string, string>);
+    this.#settings.set(project, settings);
+    return settings;
   }
 
   /** Opens secrets that no longer verify anything, without keeping them. */

@@ -1,4 +1,6 @@
-import { genericScheme, genericTimestampScheme, signInbound } from '@hqrelay/domain/inbound/signature';
+import { genericScheme, genericTimestampScheme } from '@hqrelay/domain/providers/generic';
+import type { Scheme } from '@hqrelay/domain/providers/scheme';
+import { signRequest } from '@hqrelay/domain/providers/signature/sign-request';
 import type { SeededProject } from './seed.ts';
 
 export type ProviderAnswer = {
@@ -7,6 +9,16 @@ export type ProviderAnswer = {
   body: { id?: string; status?: string; error?: { code: string; message: string } };
   text: string;
 };
+
+/** The headers with which a sender signs a body at `now` (ms). */
+export function signInbound(
+  scheme: Scheme,
+  key: string,
+  { body, now }: { body: Buffer; now: number },
+): Record<string, string> {
+  const draft = { method: 'POST', url: '', headers: {}, body };
+  return signRequest([scheme], { secrets: [{ id: 'secret', key }] }, draft, now).headers;
+}
 
 /** Signs as the provider of a generic project does. */
 export function signAsProvider(project: SeededProject, body: Buffer): Record<string, string> {

@@ -21,16 +21,19 @@ export async function seedProject(
     onConflict?: 'reject' | 'duplicate';
     sameBody?: 'accept' | 'duplicate';
     idempotencyTtlSeconds?: number;
+    provider?: string;
+    secret?: string;
+    providerSettings?: Readonly<Record<string, string>>;
   } = {},
 ): Promise<SeededProject> {
   const id = freshId();
-  const secret = newSigningSecret();
+  const secret = options.secret ?? newSigningSecret();
   const rowId = freshId();
   const requireTimestamp = options.requireTimestamp ?? false;
   await withPool(where.databaseUrl, (pool) =>
     insertProject(pool, {
       id,
-      provider: 'generic',
+      provider: options.provider ?? 'generic',
       settings: {
         name: `project ${id}`,
         rateLimitPerMinute: options.rateLimitPerMinute ?? null,
@@ -39,6 +42,8 @@ export async function seedProject(
         requireTimestamp,
         sameBody: options.sameBody ?? 'accept',
         enabled: true,
+        scheme: null,
+        ...sealedProviderSettings(parseSecretKeys(where.secretsKey), id, options.providerSettings),
       },
       secret: { id: rowId, ...seal(parseSecretKeys(where.secretsKey), secret, `project_secrets:${rowId}`) },
     }),
@@ -82,6 +87,11 @@ export async function seedEndpoint(
     }),
   );
   return { id, signingSecret };
+}
+
+function sealedProviderSettings(keys: SecretKeys, id: string, settings?: Readonly<Record<string, string>>) {
+  const value = settings && seal(keys, JSON.stringify(settings), `projects.settings:${id}`);
+  return { sealedSettings: value?.sealed ?? null, settingsKeyId: value?.keyId ?? null };
 }
 
 function sealedSettings(

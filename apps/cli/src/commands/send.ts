@@ -29,8 +29,8 @@ export function addSend(program: Command, cli: Cli): void {
     .description('sign and post a webhook as the provider would, and print the answer')
     .requiredOption('--project <project-id>', 'the project', uuid)
     .option('--body <file>', "the body, byte for byte; '-' is stdin; a small JSON sample when not given")
-    .option('--event-type <type>', 'sent as X-Event-Type', label(255))
-    .option('--webhook-id <id>', 'sent as X-Webhook-Id; a new one when not given', label(4_096))
+    .option('--event-type <type>', 'the event type, where the provider puts it', label(255))
+    .option('--webhook-id <id>', 'the id, where the provider puts it; a new one when not given', label(4_096))
     .option(
       '--content-type <type>',
       'application/json when the body is JSON, else application/octet-stream',
@@ -47,22 +47,18 @@ export function addSend(program: Command, cli: Cli): void {
 
 async function send(cli: Cli, options: Options): Promise<void> {
   const config = loadConfig(
-    ['CONSOLE_DATABASE_URL', 'HQRELAY_SECRETS_KEY', 'RECEIVER_URL', 'RECEIVER_PORT'],
+    ['CONSOLE_DATABASE_URL', 'HQRELAY_SECRETS_KEY', 'PUBLIC_URL', 'RECEIVER_URL', 'RECEIVER_PORT'],
     cli.env,
   );
-  const body =
-    options.body === undefined
-      ? sampleBody(options.eventType)
-      : await readInputFile(cli, '--body', options.body);
+  const body = options.body === undefined ? undefined : await readInputFile(cli, '--body', options.body);
   const project = await withDatabase(config.consoleDatabaseUrl, (pool) =>
     readProjectConfig(pool, options.project),
   );
   if (!project) throw new CommandFailure(`there is no project ${options.project}`);
 
   const url = webhookUrl({ ...config, publicUrl: config.receiverUrl }, project.id);
-  const provide = createProvider(config, project, url);
-  const { eventType, count = 1 } = options;
-  const contentType = options.contentType ?? (isJson(body) ? 'application/json' : 'application/octet-stream');
+  const provide = createProvider(config, project, { url, signedUrl: webhookUrl(config, project.id) });
+  const { eventType, contentType, count = 1 } = options;
   const idOf = (index: number): string => {
     if (options.webhookId === undefined) return `evt_${newId(Date.now())}`;
     return options.count === undefined ? options.webhookId : `${options.webhookId}-${index + 1}`;
@@ -112,17 +108,4 @@ function describe(answers: readonly SendAnswer[]): string {
   );
   const shown = answers.find((answer) => answer.id !== null);
   return shown ? `${table}\n\nSee what became of it: hqrelay webhook show ${shown.id}` : table;
-}
-
-function sampleBody(eventType = 'hqrelay.sample'): Buffer {
-  return Buffer.from(`${JSON.stringify({ event: eventType, data: { message: 'a sample webhook' } })}\n`);
-}
-
-function isJson(body: Buffer): boolean {
-  try {
-    JSON.parse(body.toString('utf8'));
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,7 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { skipRest } from '@hqrelay/runtime/http/skip-rest';
 
-export type Answer = { statusCode: number; body: unknown; headers?: Record<string, string> };
+export type Answer = {
+  statusCode: number;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent in place of JSON; without a type it is empty. */
+  raw?: { contentType: string | null; bytes: Buffer };
+  headers?: Record<string, string>;
+};
 
 export function errorAnswer(
   statusCode: number,
@@ -18,7 +25,7 @@ export function retryLater(atMostSeconds = 4): Record<string, string> {
 }
 
 export function sendAnswer(response: ServerResponse, answer: Answer, correlationId: string): void {
-  const body = JSON.stringify(answer.body);
+  const body = answer.raw?.bytes ?? JSON.stringify(answer.body);
   response.writeHead(answer.statusCode, headersOf(answer, body, correlationId));
   response.end(body);
 }
@@ -54,11 +61,16 @@ export function refuseBody(
   request.resume().once('end', finish).once('close', finish);
 }
 
-function headersOf(answer: Answer, body: string, correlationId: string): Record<string, string | number> {
+function headersOf(
+  { statusCode, raw, headers }: Answer,
+  body: string | Buffer,
+  correlationId: string,
+): Record<string, string | number> {
+  const contentType = raw ? raw.contentType : 'application/json';
   return {
-    ...answer.headers,
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': Buffer.byteLength(body),
+    ...headers,
+    ...(contentType !== null && { 'Content-Type': `${contentType}; charset=utf-8` }),
+    ...(statusCode !== 204 && { 'Content-Length': Buffer.byteLength(body) }),
     'X-Correlation-Id': correlationId,
   };
 }

@@ -1,3 +1,4 @@
+import type { HandshakeReply } from '@hqrelay/domain/providers/handshake';
 import type { IngestResult } from '../ingest/inbound-request.ts';
 import { errorAnswer, retryLater, type Answer } from './answer.ts';
 
@@ -5,13 +6,11 @@ import { errorAnswer, retryLater, type Answer } from './answer.ts';
 export function answerOf(result: IngestResult): Answer {
   switch (result.kind) {
     case 'queued':
-      return { statusCode: 202, body: { id: result.id, status: 'queued' } };
+      return acceptedAnswer(result);
     case 'replayed':
-      return {
-        statusCode: 202,
-        body: { id: result.id, status: 'queued' },
-        headers: { 'Idempotent-Replayed': 'true' },
-      };
+      return { ...acceptedAnswer(result), headers: { 'Idempotent-Replayed': 'true' } };
+    case 'handshake':
+      return handshakeAnswer(result.reply);
     case 'conflict':
       return errorAnswer(
         409,
@@ -35,6 +34,20 @@ export function answerOf(result: IngestResult): Answer {
   }
 }
 
+/** 202 with the id, unless the provider wants another status or text. */
+function acceptedAnswer({ id, accepted }: Extract<IngestResult, { accepted: unknown }>): Answer {
+  const statusCode = accepted?.status ?? 202;
+  if (accepted?.text === undefined) return { statusCode, body: { id, status: 'queued' } };
+  const contentType = accepted.text === '' ? null : 'text/plain';
+  return { statusCode, raw: { contentType, bytes: Buffer.from(accepted.text) } };
+}
+
+/** Never to be taken for HTML: a part of it came from the sender. */
+function handshakeAnswer({ status, contentType, body }: HandshakeReply): Answer {
+  const raw = { contentType, bytes: body };
+  return { statusCode: status, raw, headers: { 'X-Content-Type-Options': 'nosniff' } };
+}
+
 /** The outcome as the metric and the log line name it. */
 export function outcomeOf(result: IngestResult): string {
   switch (result.kind) {
@@ -47,6 +60,7 @@ export function outcomeOf(result: IngestResult): string {
       return 'failed_to_queue';
     case 'queued':
     case 'conflict':
+    case 'handshake':
     case 'rate_limited':
       return result.kind;
   }

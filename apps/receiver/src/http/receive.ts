@@ -1,17 +1,18 @@
 import { isUuid } from '@hqrelay/domain/ids';
-import { correlationIdOf } from '@hqrelay/runtime/http/correlation';
 import type { Logger } from '@hqrelay/runtime/logger';
-import type { Request, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { errorAnswer, refuseBody, retryLater, sendAnswer, type Answer } from './answer.ts';
 import type { IngestResult, InboundRequest } from '../ingest/inbound-request.ts';
+import { inboundOf, type RequestWithoutBody, type WebhookRequest } from './inbound-of.ts';
 import { answerOf, outcomeOf } from './ingest-answer.ts';
 import type { BodyReader } from './read-body.ts';
 import { Refusals } from './refusals.ts';
-import { remoteAddress } from './remote-address.ts';
 import type { Report } from '../report.ts';
 
 export type ReceiveDeps = {
   bodies: BodyReader;
+  /** What providers that sign the URL post to, without a path. */
+  publicUrl: string;
   ingest: (request: InboundRequest) => Promise<IngestResult>;
   /** Records a body that was refused for its size, before any of it was verified; false beyond the budget of rejections. */
   recordTooLarge: (request: Omit<InboundRequest, 'body'>, bytes: number) => boolean;
@@ -20,9 +21,6 @@ export type ReceiveDeps = {
   report: Report;
   logger: Logger;
 };
-
-type WebhookRequest = Request<{ projectId?: string }>;
-type RequestWithoutBody = Omit<InboundRequest, 'body'>;
 
 type Handled = {
   answer: Answer;
@@ -56,7 +54,7 @@ export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string 
   const refusals = new Refusals();
   return async (request, response) => {
     const startedAt = performance.now();
-    const inbound = inboundOf(request);
+    const inbound = inboundOf(request, deps.publicUrl);
     const handled = await handle(deps, refusals, request, inbound);
     if (!handled) return;
     const { answer, outcome, isRead, id, bytes, isLogged = deps.mayLogRefusal(inbound.receivedAt) } = handled;
@@ -125,8 +123,9 @@ async function handleRead(deps: ReceiveDeps, refusals: Refusals, inbound: Inboun
   };
 }
 
-/** Undefined where nothing of the request was verified, nor its project looked up. */
+/** Undefined where nothing may have been verified. */
 function isLoggedAs(result: IngestResult): boolean | undefined {
+  if (result.kind === 'handshake') return undefined;
   if (result.kind === 'unavailable' && result.code === 'project.unavailable') return undefined;
   return 'isRecorded' in result ? result.isRecorded : true;
 }
@@ -153,19 +152,6 @@ async function ingestInTime(deps: ReceiveDeps, inbound: InboundRequest): Promise
   }
 }
 
-function inboundOf(request: WebhookRequest): RequestWithoutBody {
-  const receivedAt = Date.now();
-  return {
-    projectId: request.params.projectId?.toLowerCase() ?? '',
-    headers: (name) => headerOf(request, name),
-    rawHeaders: request.rawHeaders,
-    query: queryOf(request),
-    remoteAddr: remoteAddress(request.ip, request.socket.remoteAddress),
-    correlationId: correlationIdOf(request.get('x-correlation-id'), receivedAt),
-    receivedAt,
-  };
-}
-
 /** A 503 whose `Retry-After` grows with the outage. */
 function unavailable(refusals: Refusals, code: string, message: string): Answer {
   return errorAnswer(503, code, message, retryLater(refusals.retryAfterMaxSeconds(performance.now())));
@@ -175,14 +161,4 @@ function invalidProjectId(projectId: string): Answer {
   return projectId === ''
     ? errorAnswer(400, 'project.missing', 'The URL ends in a project id: /v1/webhooks/<projectId>')
     : errorAnswer(400, 'project.invalid_id', 'The project id is not a UUID');
-}
-
-function headerOf(request: WebhookRequest, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value.join(', ') : value;
-}
-
-function queryOf(request: WebhookRequest): string {
-  const start = request.originalUrl.indexOf('?');
-  return start === -1 ? '' : request.originalUrl.slice(start + 1);
 }

@@ -2,16 +2,15 @@ import type { CredentialPlace } from '@hqrelay/domain/inbound/forwarded-credenti
 import type { ContentKey } from '@hqrelay/domain/inbound/content-keys';
 import { newId } from '@hqrelay/domain/ids';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
-import type { HeaderLookup } from '@hqrelay/domain/inbound/signature';
+import type { HandshakeReply } from '@hqrelay/domain/providers/handshake';
+import type { Preset } from '@hqrelay/domain/providers/preset';
+import type { ProviderRequest } from '@hqrelay/domain/providers/request/request-view';
 
 /** One request as it was received; nothing of it is verified yet. */
-export type InboundRequest = {
+export type InboundRequest = ProviderRequest & {
   /** Lower case. */
   projectId: string;
-  body: Buffer;
-  headers: HeaderLookup;
   rawHeaders: readonly string[];
-  query: string;
   remoteAddr: string | null;
   correlationId: string;
   /** ms since epoch. */
@@ -19,8 +18,9 @@ export type InboundRequest = {
 };
 
 export type IngestResult =
-  | { kind: 'queued'; id: string }
-  | { kind: 'replayed'; id: string }
+  | { kind: 'queued' | 'replayed'; id: string; accepted: Preset['accepted'] }
+  /** A request with which the provider checks the webhook URL. */
+  | { kind: 'handshake'; reply: HandshakeReply }
   | { kind: 'conflict'; id: string }
   | { kind: 'rate_limited'; retryAfterMs: number }
   | Rejection
@@ -35,6 +35,7 @@ export type RejectionAnswer =
 export type VerifiedWebhook = {
   request: InboundRequest;
   project: ProjectConfig;
+  accepted: Preset['accepted'];
   webhookId: string;
   eventType: string | null;
   payloadSha256: string;

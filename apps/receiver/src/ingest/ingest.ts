@@ -1,13 +1,12 @@
-import { hash } from 'node:crypto';
 import type { Cache } from '@hqrelay/cache/client';
 import { isFirstConflict } from '@hqrelay/cache/conflict-payload';
 import type { WebhookLogRow } from '@hqrelay/db/queries/append-audit';
-import { bodyKeyOf } from '@hqrelay/domain/inbound/content-keys';
+import { bodyKeyOf, signatureKeyOf } from '@hqrelay/domain/inbound/content-keys';
 import { findCredentials } from '@hqrelay/domain/inbound/forwarded-credentials';
 import { keepHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
 import { formatReason } from '@hqrelay/domain/inbound/rejection-reason';
+import { identify } from '@hqrelay/domain/providers/identify';
 import { maskSecrets } from '@hqrelay/domain/secrets/mask-secrets';
-import { eventTypeOf, identifyWebhook } from '@hqrelay/domain/inbound/webhook-identity';
 import type { ProjectLookup } from '@hqrelay/projects/project-directory';
 import { reserve, type Admitted, type ReserveDeps, type ReserveResult } from '../reservation/reserve.ts';
 import { idFor, type InboundRequest, type IngestResult, type VerifiedWebhook } from './inbound-request.ts';
@@ -15,7 +14,8 @@ import { logRowOf, payloadRowOf } from './log-row.ts';
 import { makeDurable, type DurableOutcome, type MakeDurableDeps } from './make-durable.ts';
 import { refuse, type RefuseDeps } from './refuse.ts';
 import type { ThinnedRows } from '../limits/thinned-rows.ts';
-import { verify, type Verification, type VerifyDeps } from './verify.ts';
+import { answerHandshakeOf } from './answer-challenge.ts';
+import { verify, type VerifiedRequest, type VerifyDeps } from './verify.ts';
 
 export type IngestDeps = VerifyDeps &
   ReserveDeps &
@@ -35,9 +35,12 @@ export async function ingest(deps: IngestDeps, request: InboundRequest): Promise
 
   const project = found.kind === 'found' && found.project.enabled ? found.project : null;
   const verification = verify(deps, project, request);
+  const isSigned = verification.kind === 'verified';
+  const reply = project && answerHandshakeOf(deps, project, request, { isSigned });
+  if (reply) return { kind: 'handshake', reply };
   if (verification.kind === 'refused') return refuse(deps, request, found, verification);
 
-  const webhook = identify(deps, request, verification);
+  const webhook = webhookOf(deps, request, verification);
   const reserved = await reserve(deps, keyRequestOf(webhook));
   if (reserved.kind === 'conflict') return answerConflict(deps, webhook, reserved);
   if (reserved.kind !== 'admitted') return answerUnadmitted(deps, webhook, reserved);
@@ -54,18 +57,21 @@ const projectUnavailable: IngestResult = {
   message: 'The project cannot be looked up right now',
 };
 
-function identify(
+function webhookOf(
   deps: IngestDeps,
   request: InboundRequest,
-  { project, json, signatureKey }: Extract<Verification, { kind: 'verified' }>,
+  { project, provider, keys, view, check }: VerifiedRequest,
 ): VerifiedWebhook {
-  const payloadSha256 = hash('sha256', request.body);
+  const payloadSha256 = view.bodySha256Hex();
   const secrets = deps.secrets.ofProject(project, request.receivedAt);
+  const { webhookId, eventType } = identify(provider.preset, keys.settings, view);
+  const signatureKey = signatureKeyOf(check, provider.preset);
   return {
     request,
     project,
-    webhookId: identifyWebhook({ headers: request.headers, bodySha256Hex: payloadSha256 }).webhookId,
-    eventType: eventTypeOf({ headers: request.headers, json }),
+    accepted: provider.preset.accepted,
+    webhookId,
+    eventType,
     payloadSha256,
     contentKeys: [
       ...(signatureKey ? [signatureKey] : []),
@@ -121,7 +127,7 @@ function answerUnadmitted(
   switch (reserved.kind) {
     case 'duplicate':
       recordRepeat(deps, reserved, { ...logRowOf(webhook, 'duplicate'), duplicateOf: reserved.id });
-      return { kind: 'replayed', id: reserved.id };
+      return { kind: 'replayed', id: reserved.id, accepted: webhook.accepted };
     case 'rate_limited':
       recordRepeat(deps, reserved, {
         ...logRowOf(webhook, 'rate_limited'),
@@ -148,9 +154,10 @@ function recordRepeat(deps: IngestDeps, { hasOwnRow }: { hasOwnRow: boolean }, l
 
 function acceptWebhook(deps: IngestDeps, webhook: VerifiedWebhook, admitted: Admitted): IngestResult {
   admitted.accept();
-  if (!admitted.isReplay) return { kind: 'queued', id: admitted.id };
+  const { accepted } = webhook;
+  if (!admitted.isReplay) return { kind: 'queued', id: admitted.id, accepted };
   recordOutcome(deps, webhook, 'duplicate', { duplicateOf: admitted.id });
-  return { kind: 'replayed', id: admitted.id };
+  return { kind: 'replayed', id: admitted.id, accepted };
 }
 
 function releaseWebhook(

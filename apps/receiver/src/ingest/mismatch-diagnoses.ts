@@ -4,10 +4,10 @@ import type { RetiredSecretRow } from '@hqrelay/db/queries/retired-secrets';
 import { diagnoseMismatch } from '@hqrelay/domain/inbound/diagnose-mismatch';
 import { formatReason } from '@hqrelay/domain/inbound/rejection-reason';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
+import { providerOf } from '@hqrelay/domain/providers/provider-of';
 import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import type { InboundRequest } from './inbound-request.ts';
 import type { ProjectBudget } from '../limits/project-budget.ts';
-import { schemeOf } from './verify.ts';
 
 export type MismatchDiagnosesDeps = {
   secrets: OpenedSecrets;
@@ -65,7 +65,8 @@ export class MismatchDiagnoses {
       await nextTurn();
       const own = retired.filter(({ projectId }) => projectId === project.id);
       const reason = diagnoseMismatch({
-        scheme: schemeOf(project),
+        schemes: providerOf(project).schemes,
+        settings: this.#deps.secrets.settingsOf(project),
         request,
         receivedAt: request.receivedAt,
         active: this.#deps.secrets.ofProject(project, request.receivedAt),

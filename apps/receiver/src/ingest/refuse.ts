@@ -1,7 +1,8 @@
-import { hash } from 'node:crypto';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { formatReason, type RejectionReason } from '@hqrelay/domain/inbound/rejection-reason';
-import { identifyWebhook } from '@hqrelay/domain/inbound/webhook-identity';
+import { genericIdentity } from '@hqrelay/domain/providers/generic';
+import { identify } from '@hqrelay/domain/providers/identify';
+import { viewOf } from '@hqrelay/domain/providers/request/request-view';
 import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import type { ProjectLookup } from '@hqrelay/projects/project-directory';
 import { equaliseWork } from './equal-work.ts';
@@ -54,9 +55,13 @@ function reasonOf(found: Found, reason: RejectionReason) {
   return found.project.enabled ? reason : ({ code: 'project.disabled' } as const);
 }
 
+/** Of the headers alone: a body that is not verified is not parsed. */
+const unverifiedIdentity = { webhookId: genericIdentity.webhookId, eventType: [], orderingKey: [] };
+
 function rejectedRowOf(request: InboundRequest, reason: RejectionReason) {
-  const payloadSha256 = hash('sha256', request.body);
-  const { webhookId } = identifyWebhook({ headers: request.headers, bodySha256Hex: payloadSha256 });
+  const view = viewOf(request);
+  const payloadSha256 = view.bodySha256Hex();
+  const { webhookId } = identify(unverifiedIdentity, {}, view);
   const log = logRowOf({ request, webhookId, eventType: null, payloadSha256 }, 'rejected');
   return { kind: 'webhook' as const, log: { ...log, reason: formatReason(reason) }, payload: null };
 }

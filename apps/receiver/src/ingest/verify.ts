@@ -1,12 +1,13 @@
-import { signatureKeyOf, type ContentKey } from '@hqrelay/domain/inbound/content-keys';
 import type { RejectionReason } from '@hqrelay/domain/inbound/rejection-reason';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
+import { genericScheme } from '@hqrelay/domain/providers/generic';
+import { genericProvider, providerOf, type Provider } from '@hqrelay/domain/providers/provider-of';
+import { viewOf, type RequestView } from '@hqrelay/domain/providers/request/request-view';
 import {
-  genericScheme,
-  genericTimestampScheme,
-  verifySignature,
-  type SignatureScheme,
-} from '@hqrelay/domain/inbound/signature';
+  verifyRequest,
+  type ProjectKeys,
+  type SignatureCheck,
+} from '@hqrelay/domain/providers/signature/verify-request';
 import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import type { InboundRequest, RejectionAnswer } from './inbound-request.ts';
 
@@ -16,47 +17,80 @@ export type VerifyDeps = {
   onVerified: (secretId: string, projectId: string, now: number) => void;
 };
 
+export type VerifiedRequest = {
+  kind: 'verified';
+  project: ProjectConfig;
+  provider: Provider;
+  keys: Required<ProjectKeys>;
+  view: RequestView;
+  check: Extract<SignatureCheck, { kind: 'verified' }>;
+};
+
 export type Verification =
-  | { kind: 'verified'; project: ProjectConfig; json: unknown; signatureKey: ContentKey | null }
-  | { kind: 'refused'; reason: RejectionReason; answer: RejectionAnswer };
+  VerifiedRequest | { kind: 'refused'; reason: RejectionReason; answer: RejectionAnswer };
 
 /**
- * Step 3: verifies the signature, and parses the body only after that. A project that is unknown or disabled is treated as
- * a generic project without a secret, so that neither the answer nor its time tells which projects exist.
+ * Step 3: verifies the request as its provider signs. A project that is unknown or disabled is treated as a generic project
+ * without a secret, so that neither the answer nor its time tells which projects exist.
  */
 export function verify(
   deps: VerifyDeps,
   project: ProjectConfig | null,
   request: InboundRequest,
 ): Verification {
-  const secrets = project ? deps.secrets.ofProject(project, request.receivedAt) : [];
-  const scheme = project ? schemeOf(project) : genericScheme;
-  const verdict = verifySignature(scheme, secrets, request, request.receivedAt);
-  switch (verdict.kind) {
-    case 'missing':
-      return unauthorized({ code: 'signature.missing', words: `no header ${scheme.header}` });
-    case 'mismatch': {
-      const words = secrets.length === 0 ? 'the project has no active secret' : verdict.message;
-      return unauthorized({ code: 'signature.mismatch', words });
-    }
-    case 'malformed':
-      return badRequest({ code: 'signature.malformed', words: verdict.message }, verdict.message);
-    case 'stale':
-      return badRequest({ code: 'timestamp.stale', words: verdict.message }, verdict.message);
-    case 'verified': {
-      // Without a project there is no secret, so nothing verifies.
-      if (!project) return unauthorized({ code: 'project.unknown' });
-      deps.onVerified(verdict.secretId, project.id, request.receivedAt);
-      const parsed = parseJson(request);
-      return parsed.ok
-        ? { kind: 'verified', project, json: parsed.json, signatureKey: signatureKeyOf(scheme, verdict.mac) }
-        : badRequest({ code: 'body.not_json' }, 'The body is declared as JSON but does not parse');
-    }
+  const provider = project ? providerOf(project) : genericProvider;
+  const keys = project ? keysOf(deps.secrets, project, request.receivedAt) : { secrets: [], settings: {} };
+  const view = viewOf(request);
+  const check = verifyRequest(provider.schemes, keys, view, request.receivedAt);
+  if (check.kind !== 'verified') return refuseAs(provider, keys, view, check);
+  // Without a project there is no secret, so nothing verifies.
+  if (!project) return unauthorized({ code: 'project.unknown' });
+  if (check.secretId !== null) deps.onVerified(check.secretId, project.id, request.receivedAt);
+  if (!provider.preset.acceptsUnparsable && isBrokenJson(view)) {
+    return badRequest({ code: 'body.not_json' }, 'The body is declared as JSON but does not parse');
   }
+  return { kind: 'verified', project, provider, keys, view, check };
 }
 
-export function schemeOf(project: ProjectConfig): SignatureScheme {
-  return project.scheme ?? (project.requireTimestamp ? genericTimestampScheme : genericScheme);
+/** What the requests of a project are verified with at `now`. */
+export function keysOf(secrets: OpenedSecrets, project: ProjectConfig, now: number): Required<ProjectKeys> {
+  return { secrets: secrets.ofProject(project, now), settings: secrets.settingsOf(project) };
+}
+
+function refuseAs(
+  provider: Provider,
+  keys: ProjectKeys,
+  view: RequestView,
+  check: Exclude<SignatureCheck, { kind: 'verified' }>,
+): Verification {
+  const reason = reasonOf(keys, check);
+  // A stale request has a right signature: its sender knows the project.
+  if (check.kind === 'stale') return badRequest(reason, check.message);
+  const asUnknown =
+    provider.schemes === genericProvider.schemes
+      ? check
+      : verifyRequest([genericScheme], { secrets: [] }, view, 0);
+  if (asUnknown.kind !== 'malformed') return unauthorized(reason);
+  const { message } = asUnknown;
+  return { kind: 'refused', reason, answer: { kind: 'bad_request', code: 'signature.malformed', message } };
+}
+
+function reasonOf(
+  { secrets }: ProjectKeys,
+  check: Exclude<SignatureCheck, { kind: 'verified' }>,
+): RejectionReason {
+  switch (check.kind) {
+    case 'missing':
+      return { code: 'signature.missing', words: check.message };
+    case 'malformed':
+      return { code: 'signature.malformed', words: check.message };
+    case 'stale':
+      return { code: 'timestamp.stale', words: check.message };
+    case 'mismatch': {
+      const words = secrets.length === 0 ? 'the project has no active secret' : check.message;
+      return { code: 'signature.mismatch', words };
+    }
+  }
 }
 
 function unauthorized(reason: RejectionReason): Verification {
@@ -69,21 +103,9 @@ function badRequest(reason: RejectionReason, message: string): Verification {
 
 const jsonType = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-/** A body of another type is parsed for its event type if it looks like JSON, and is no error if it is not. */
-function parseJson(request: InboundRequest): { ok: true; json: unknown } | { ok: false } {
-  const encoding = request.headers('content-encoding');
-  if (encoding && encoding.toLowerCase() !== 'identity') return { ok: true, json: undefined };
-  const contentType = request.headers('content-type');
-  const declared = contentType !== undefined && jsonType.test(contentType);
-  if (!declared && !looksLikeObject(request.body)) return { ok: true, json: undefined };
-  try {
-    const text = request.body.toString('utf8');
-    return { ok: true, json: JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text) };
-  } catch {
-    return declared ? { ok: false } : { ok: true, json: undefined };
-  }
-}
-
-function looksLikeObject(body: Buffer): boolean {
-  return body[0] === 0x7b;
+function isBrokenJson({ headers, json }: RequestView): boolean {
+  const encoding = headers('content-encoding');
+  if (encoding && encoding.toLowerCase() !== 'identity') return false;
+  const contentType = headers('content-type');
+  return contentType !== undefined && jsonType.test(contentType) && json() === undefined;
 }

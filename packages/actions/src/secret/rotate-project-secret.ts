@@ -1,5 +1,6 @@
 import * as queries from '@hqrelay/db/queries/project-secrets';
-import { done, runAction, type ActionResult, type SealingDeps } from '../action.ts';
+import { findPreset } from '@hqrelay/domain/providers/presets';
+import { done, refused, runAction, type ActionResult, type SealingDeps } from '../action.ts';
 import { recordChange } from '../record-change.ts';
 import { chooseProjectSecret, type GivenSecret } from '../sealing/choose-project-secret.ts';
 import { sealSecret } from '../sealing/seal-secret.ts';
@@ -24,7 +25,10 @@ export async function rotateProjectSecret(
     async (client) => {
       const project = await takeProject(client, projectId);
       if (project.kind === 'refused') return project;
-      const secret = chooseProjectSecret(project.value.provider, input.secret);
+      const { provider, scheme } = project.value;
+      const preset = findPreset(provider);
+      if (!preset) return refused('project.invalid_settings', `there is no provider ${provider}`);
+      const secret = chooseProjectSecret(preset, scheme, input.secret);
       if (secret.kind === 'refused') return secret;
       const sealed = sealSecret(deps.secretsKey(), 'project_secrets', secret.value);
       const { overlapEndsAt } = await queries.rotateProjectSecret(client, {

@@ -9,7 +9,8 @@ select jsonb_build_object(
   'version', p.config_version, 'id', p.id, 'provider', p.provider, 'enabled', p.enabled,
   'rateLimitPerMinute', p.rate_limit_per_minute, 'idempotencyTtlSeconds', p.idempotency_ttl_seconds,
   'onConflict', p.on_conflict, 'requireTimestamp', p.require_timestamp,
-  'sameBody', p.same_body, 'scheme', p.scheme, 'createdAt', ${ms('p.created_at')},
+  'sameBody', p.same_body, 'scheme', p.scheme,
+  'sealedSettings', p.sealed_settings, 'settingsKeyId', p.settings_key_id, 'createdAt', ${ms('p.created_at')},
   'secrets', (
     select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'keyId', s.key_id, 'sealed', s.sealed,
       'expiresAt', ${ms('s.expires_at')}) order by s.created_at desc, s.id desc), '[]')

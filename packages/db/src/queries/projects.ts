@@ -13,6 +13,8 @@ export type Project = {
   requireTimestamp: boolean;
   /** How a webhook counts whose body was accepted under another webhook id. */
   sameBody: 'accept' | 'duplicate';
+  /** A scheme of its own, as JSON; null takes the provider's. */
+  scheme: unknown;
   enabled: boolean;
   /** An archived project is disabled and hidden for good. */
   archivedAt: Date | null;
@@ -28,23 +30,32 @@ export type ProjectSettings = Pick<
   | 'onConflict'
   | 'requireTimestamp'
   | 'sameBody'
+  | 'scheme'
   | 'enabled'
 >;
+
+/** The provider's settings as their columns hold them; null is none. */
+export type SealedProviderSettings = { sealedSettings: string | null; settingsKeyId: string | null };
 
 /** A secret as its row holds it. */
 export type SealedRow = { id: string; keyId: string; sealed: string };
 
 const project = `id, name, provider, rate_limit_per_minute as "rateLimitPerMinute",
   idempotency_ttl_seconds as "idempotencyTtlSeconds", on_conflict as "onConflict", require_timestamp as "requireTimestamp",
-  same_body as "sameBody", enabled, archived_at as "archivedAt", last_received_at as "lastReceivedAt", created_at as "createdAt"`;
+  same_body as "sameBody", scheme, enabled, archived_at as "archivedAt", last_received_at as "lastReceivedAt", created_at as "createdAt"`;
 
-const columnOf: Readonly<Record<keyof ProjectSettings | 'archivedAt', string>> = {
+const columnOf: Readonly<
+  Record<keyof ProjectSettings | keyof SealedProviderSettings | 'archivedAt', string>
+> = {
   name: 'name',
   rateLimitPerMinute: 'rate_limit_per_minute',
   idempotencyTtlSeconds: 'idempotency_ttl_seconds',
   onConflict: 'on_conflict',
   requireTimestamp: 'require_timestamp',
   sameBody: 'same_body',
+  scheme: 'scheme',
+  sealedSettings: 'sealed_settings',
+  settingsKeyId: 'settings_key_id',
   enabled: 'enabled',
   archivedAt: 'archived_at',
 };
@@ -52,14 +63,20 @@ const columnOf: Readonly<Record<keyof ProjectSettings | 'archivedAt', string>> =
 /** Inserts a project and its first secret, both or neither, and returns the project. */
 export async function insertProject(
   client: Queryable,
-  inserted: { id: string; provider: string; settings: ProjectSettings; secret: SealedRow },
+  inserted: {
+    id: string;
+    provider: string;
+    settings: ProjectSettings & SealedProviderSettings;
+    secret: SealedRow;
+  },
 ): Promise<Project> {
   const { id, provider, settings, secret } = inserted;
+  const scheme = settings.scheme === null ? null : JSON.stringify(settings.scheme);
   const { rows } = await client.query<Project>(
     `with project as (
        insert into projects (id, name, provider, rate_limit_per_minute, idempotency_ttl_seconds, on_conflict, require_timestamp,
-         same_body, enabled)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning *
+         same_body, enabled, scheme, sealed_settings, settings_key_id)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $13, $14, $15) returning *
      ), secret as (
        insert into project_secrets (id, project_id, sealed, key_id) select $10, id, $11, $12 from project
      )
@@ -77,6 +94,9 @@ export async function insertProject(
       secret.id,
       secret.sealed,
       secret.keyId,
+      scheme,
+      settings.sealedSettings,
+      settings.settingsKeyId,
     ],
   );
   return rows[0] as Project;
@@ -116,7 +136,7 @@ export async function lockProject(client: pg.PoolClient, projectId: string): Pro
 export async function updateProject(
   client: Queryable,
   projectId: string,
-  changes: Partial<ProjectSettings & Pick<Project, 'archivedAt'>>,
+  changes: Partial<ProjectSettings & SealedProviderSettings & Pick<Project, 'archivedAt'>>,
 ): Promise<Project | null> {
   const names = Object.keys(changes) as (keyof typeof changes)[];
   const assignments = names.map((name, index) => `${columnOf[name]} = $${index + 2}`);

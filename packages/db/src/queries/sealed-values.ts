@@ -1,7 +1,8 @@
 import type pg from 'pg';
 
 /** Where a sealed value stands. Each name is also the first half of the row name that the value is bound to. */
-export type SealedPlace = 'project_secrets' | 'endpoint_secrets' | 'endpoints.headers' | 'endpoints.tls';
+export type SealedPlace =
+  'project_secrets' | 'endpoint_secrets' | 'endpoints.headers' | 'endpoints.tls' | 'projects.settings';
 
 export type SealedValue = {
   place: SealedPlace;
@@ -26,6 +27,7 @@ export async function listValuesSealedOtherwise(
          from endpoint_secrets s join endpoints e on e.id = s.endpoint_id
        union all select 'endpoints.headers', id, project_id, sealed_headers, headers_key_id from endpoints
        union all select 'endpoints.tls', id, project_id, sealed_client_certificate, client_certificate_key_id from endpoints
+       union all select 'projects.settings', id, id, sealed_settings, settings_key_id from projects
      ) v
      where v.sealed is not null and v.key_id <> $1 and ($2::text is null or (v.place, v.id) > ($2, $3::uuid))
      order by v.place, v.id limit $4`,
@@ -41,6 +43,8 @@ const updates: Record<SealedPlace, string> = {
     'update endpoints set sealed_headers = $3, headers_key_id = $4 where id = $1 and sealed_headers = $2',
   'endpoints.tls': `update endpoints set sealed_client_certificate = $3, client_certificate_key_id = $4
      where id = $1 and sealed_client_certificate = $2`,
+  'projects.settings':
+    'update projects set sealed_settings = $3, settings_key_id = $4 where id = $1 and sealed_settings = $2',
 };
 
 /** False when the value has changed meanwhile. */

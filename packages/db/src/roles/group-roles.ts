@@ -20,6 +20,7 @@ const everything = [...configuration, ...audit, ...state, ...views].join(', ');
 
 /** Columns that hold encrypted secrets. `hqrelay_reader` reads every other column. */
 export const secretColumns: Readonly<Record<string, readonly string[]>> = {
+  projects: ['sealed_settings'],
   project_secrets: ['sealed'],
   endpoint_secrets: ['sealed'],
   endpoints: ['sealed_headers', 'sealed_client_certificate'],

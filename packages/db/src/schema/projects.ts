@@ -16,6 +16,9 @@ export const projects = pgTable('projects', {
   sameBody: sameBody('same_body').notNull().default('accept'),
   /** A signature scheme of the project's own; null takes the provider's. */
   scheme: jsonb(),
+  /** The provider's settings as JSON, AES-256-GCM, bound to `projects.settings:<id>`; null is none. */
+  sealedSettings: text('sealed_settings'),
+  settingsKeyId: text('settings_key_id'),
   enabled: boolean().notNull().default(true),
   /** Never unset: an archived project is disabled and hidden, and its rows are kept. */
   archivedAt: timestamp('archived_at', { withTimezone: true, precision: 3 }),

@@ -1,4 +1,6 @@
-import type { SignatureScheme } from './signature.ts';
+import type { Preset } from '../providers/preset.ts';
+import { messagesOf, type SignedScheme } from '../providers/scheme.ts';
+import type { SignatureCheck } from '../providers/signature/verify-request.ts';
 
 /** A key that makes a request a duplicate under any webhook id. */
 export type ContentKey = {
@@ -9,14 +11,31 @@ export type ContentKey = {
   isBody: boolean;
 };
 
-/** The key of a signature that covers a timestamp, for as long as the request could be sent again; else null. */
-export function signatureKeyOf({ timestamp }: SignatureScheme, mac: Buffer): ContentKey | null {
-  if (!timestamp) return null;
+/**
+ * The key of a signature that covers a timestamp, for as long as the request could be sent again. Null where no timestamp is
+ * covered, or where the signature covers the id too: then the same signature never comes with another id.
+ */
+export function signatureKeyOf(
+  { scheme, signature }: Extract<SignatureCheck, { kind: 'verified' }>,
+  { webhookId }: Pick<Preset, 'webhookId'>,
+): ContentKey | null {
+  if (!signature || !('timestamp' in scheme)) return null;
+  const toleranceSeconds = scheme.timestamp?.toleranceSeconds;
+  if (toleranceSeconds === undefined || isIdSigned(webhookId, scheme)) return null;
   return {
-    name: `signature:${mac.toString('hex')}`,
-    ttlSeconds: 2 * timestamp.toleranceSeconds,
+    name: `signature:${signature.toString('hex')}`,
+    ttlSeconds: 2 * toleranceSeconds,
     isBody: false,
   };
+}
+
+function isIdSigned(templates: readonly string[], scheme: SignedScheme): boolean {
+  const [message = ''] = messagesOf(scheme);
+  const coversBody = message.includes('{body}');
+  if (templates.length === 0) return coversBody;
+  return templates.every((template) =>
+    template.startsWith('{json:') ? coversBody : message.includes(template),
+  );
 }
 
 /** The key of a body, for projects whose webhooks are told apart by their bodies. */

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { diagnoseMismatch } from './diagnose-mismatch.ts';
 import { explainReason, formatReason } from './rejection-reason.ts';
-import { genericScheme, genericTimestampScheme, signInbound } from './signature.ts';
+import { genericScheme, genericTimestampScheme } from '../providers/generic.ts';
+import { signRequest } from '../providers/signature/sign-request.ts';
+import type { Scheme } from '../providers/scheme.ts';
+
+function signInbound(scheme: Scheme, key: string, { body, now: at }: { body: Buffer; now: number }) {
+  const draft = { method: 'POST', url: '', headers: {}, body };
+  return signRequest([scheme], { secrets: [{ id: 's', key }] }, draft, at).headers;
+}
 
 const now = Date.UTC(2026, 10, 22);
 const active = { id: 'active', key: 'the active secret' };
@@ -16,8 +23,15 @@ const expired = {
 function diagnose(signed: string, sent: string, key = active.key) {
   const headers = signInbound(genericScheme, key, { body: Buffer.from(signed), now });
   return diagnoseMismatch({
-    scheme: genericScheme,
-    request: { headers: (name) => headers[name], body: Buffer.from(sent) },
+    schemes: [genericScheme],
+    settings: {},
+    request: {
+      method: 'POST',
+      url: '',
+      query: '',
+      headers: (name) => headers[name],
+      body: Buffer.from(sent),
+    },
     receivedAt: now,
     active: [active],
     retired: [expired],
@@ -36,8 +50,9 @@ describe('the diagnosis of a signature that matches no active secret', () => {
     const body = Buffer.from('{}');
     const headers = signInbound(genericTimestampScheme, expired.key, { body, now: now - 3_600_000 });
     const reason = diagnoseMismatch({
-      scheme: genericTimestampScheme,
-      request: { headers: (name) => headers[name], body },
+      schemes: [genericTimestampScheme],
+      settings: {},
+      request: { method: 'POST', url: '', query: '', headers: (name) => headers[name], body },
       receivedAt: now,
       active: [active],
       retired: [expired],

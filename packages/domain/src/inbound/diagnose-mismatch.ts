@@ -1,12 +1,15 @@
 import { originalsOf } from './altered-body.ts';
 import type { RejectionReason } from './rejection-reason.ts';
-import { verifySignature, type HeaderLookup, type SignatureScheme } from './signature.ts';
+import { viewOf, type ProviderRequest } from '../providers/request/request-view.ts';
+import type { Scheme } from '../providers/scheme.ts';
+import { verifyRequest } from '../providers/signature/verify-request.ts';
 
 type Key = { id: string; key: string };
 
 export type MismatchedRequest = {
-  scheme: SignatureScheme;
-  request: { headers: HeaderLookup; body: Buffer };
+  schemes: readonly Scheme[];
+  settings: Readonly<Record<string, string>>;
+  request: ProviderRequest;
   /** ms since epoch. */
   receivedAt: number;
   active: readonly Key[];
@@ -19,14 +22,16 @@ export type MismatchedRequest = {
  * Undefined when neither explains it. The work grows with the body and the number of secrets: callers bound both.
  */
 export function diagnoseMismatch({
-  scheme,
+  schemes,
+  settings,
   request,
   receivedAt,
   active,
   retired,
 }: MismatchedRequest): RejectionReason | undefined {
   const isSignedWith = (keys: readonly Key[], body: Buffer) => {
-    const { kind } = verifySignature(scheme, keys, { headers: request.headers, body }, receivedAt);
+    const view = viewOf({ ...request, body });
+    const { kind } = verifyRequest(schemes, { secrets: keys, settings }, view, receivedAt);
     return kind === 'verified' || kind === 'stale';
   };
   for (const secret of retired) {

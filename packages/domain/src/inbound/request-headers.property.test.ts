@@ -3,8 +3,12 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keepHeaders } from './forwarded-headers.ts';
-import { genericScheme, genericTimestampScheme, signInbound, verifySignature } from './signature.ts';
-import { eventTypeOf, identifyWebhook } from './webhook-identity.ts';
+import { genericIdentity, genericScheme, genericTimestampScheme } from '../providers/generic.ts';
+import { identify } from '../providers/identify.ts';
+import { viewOf } from '../providers/request/request-view.ts';
+import type { Scheme } from '../providers/scheme.ts';
+import { signRequest } from '../providers/signature/sign-request.ts';
+import { verifyRequest } from '../providers/signature/verify-request.ts';
 
 const now = 1_790_000_000_000;
 const secrets = [{ id: 'secret-1', key: 'correct horse battery staple' }];
@@ -23,6 +27,21 @@ const wireText = text.map((value) => Buffer.from(value.replaceAll(/[\r\n\0]/g, '
 const anyHeader = fc.oneof(headerValue, wireText);
 const body = fc.uint8Array({ maxLength: 2_000 });
 
+type Headers = Record<string, string | undefined>;
+
+function viewWith(headers: Headers, bytes: Uint8Array) {
+  return viewOf({ method: 'POST', url: '', query: '', headers: lookup(headers), body: Buffer.from(bytes) });
+}
+
+function kindOf(scheme: Scheme, headers: Headers, bytes: Uint8Array) {
+  return verifyRequest([scheme], { secrets }, viewWith(headers, bytes), now).kind;
+}
+
+function signWith(scheme: Scheme, bytes: Uint8Array, headers: Record<string, string> = {}) {
+  const draft = { method: 'POST', url: '', headers, body: Buffer.from(bytes) };
+  return signRequest([scheme], { secrets }, draft, now).headers;
+}
+
 const lookup = (headers: Record<string, string | undefined>) => (name: string) => headers[name];
 
 describe('the signature header', () => {
@@ -30,8 +49,7 @@ describe('the signature header', () => {
     const digest = fc.stringMatching(/^[0-9a-fA-F]{62,66}$/).map((hex) => `sha256=${hex}`);
     fc.assert(
       fc.property(fc.oneof(anyHeader, digest), body, (value, bytes) => {
-        const request = { headers: lookup({ 'x-hub-signature-256': value }), body: bytes };
-        const { kind } = verifySignature(genericScheme, secrets, request, now);
+        const kind = kindOf(genericScheme, { 'x-hub-signature-256': value }, bytes);
         const isWellFormed = /^sha256=[0-9a-f]{64}$/i.test(value);
         expect(kind).toBe(value === '' ? 'missing' : isWellFormed ? 'mismatch' : 'malformed');
       }),
@@ -41,15 +59,9 @@ describe('the signature header', () => {
   it('a signature is verified in either case of its digits, and in no other spelling', () => {
     fc.assert(
       fc.property(body, anyHeader, fc.nat(70), (bytes, junk, at) => {
-        const signed = signInbound(genericScheme, secrets[0]!.key, { body: bytes, now });
+        const signed = signWith(genericScheme, bytes);
         const signature = signed['x-hub-signature-256']!;
-        const check = (value: string) =>
-          verifySignature(
-            genericScheme,
-            secrets,
-            { headers: lookup({ 'x-hub-signature-256': value }), body: bytes },
-            now,
-          ).kind;
+        const check = (value: string) => kindOf(genericScheme, { 'x-hub-signature-256': value }, bytes);
         expect(check(`sha256=${signature.slice(7).toUpperCase()}`)).toBe('verified');
         fc.pre(junk !== '');
         expect(check(signature.slice(0, at) + junk + signature.slice(at))).not.toBe('verified');
@@ -60,17 +72,11 @@ describe('the signature header', () => {
 
 describe('the timestamp header', () => {
   const sign = (timestamp: string, bytes: Uint8Array) => {
-    const hmac = { ...genericScheme, message: [{ header: 't' }, { literal: '.' }, 'body'] } as const;
-    return signInbound({ ...hmac, message: [...hmac.message] }, secrets[0]!.key, {
-      body: bytes,
-      now,
-      headers: { t: timestamp },
-    });
+    return signWith({ ...genericScheme, message: '{header:t}.{body}' }, bytes, { t: timestamp });
   };
   const check = (timestamp: string, bytes: Uint8Array) => {
     const headers = { ...sign(timestamp, bytes), 'x-webhook-timestamp': timestamp };
-    return verifySignature(genericTimestampScheme, secrets, { headers: lookup(headers), body: bytes }, now)
-      .kind;
+    return kindOf(genericTimestampScheme, headers, bytes);
   };
 
   it('a signed timestamp is accepted within 300 s of now, and stale outside', () => {
@@ -101,9 +107,8 @@ describe('the timestamp header', () => {
 });
 
 describe('the webhook id header', () => {
-  const bodySha256Hex = 'e'.repeat(64);
   const idOf = (value: string) =>
-    identifyWebhook({ headers: lookup({ 'x-webhook-id': value }), bodySha256Hex }).webhookId;
+    identify(genericIdentity, {}, viewWith({ 'x-webhook-id': value }, Buffer.from('a body'))).webhookId;
 
   it('a webhook id is storable text of at most 255 bytes, whatever its header is', () => {
     fc.assert(
@@ -142,7 +147,12 @@ describe('the event type header', () => {
     fc.assert(
       fc.property(anyHeader, fc.jsonValue(), fc.string({ unit: anyCharacter }), (value, json, event) => {
         for (const parsed of [json, { event }, { event_type: event }, { type: event, event: '' }]) {
-          const type = eventTypeOf({ headers: lookup({ 'x-event-type': value }), json: parsed });
+          const bytes = Buffer.from(JSON.stringify(parsed));
+          const { eventType: type } = identify(
+            genericIdentity,
+            {},
+            viewWith({ 'x-event-type': value }, bytes),
+          );
           if (type === null) continue;
           expect(type).not.toMatch(/\p{Cc}/u);
           expect(type.isWellFormed()).toBe(true);

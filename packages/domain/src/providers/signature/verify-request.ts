@@ -148,6 +148,8 @@ function findPublicKey(
   return undefined;
 }
 
+const timeUnits = { seconds: 'in unix seconds', milliseconds: 'in unix milliseconds', iso: 'of ISO 8601' };
+
 /** Which part of the signed message is missing: a signature over an absent header proves nothing about it. */
 function incompleteness(
   scheme: SignedScheme,
@@ -156,7 +158,7 @@ function incompleteness(
 ): string | undefined {
   if (scheme.timestamp && signedAt === undefined) {
     const { from, unit } = scheme.timestamp;
-    return `the ${spelled(from)} is missing or not a time in ${unit}`;
+    return `the ${spelled(from)} is missing or not a time ${timeUnits[unit]}`;
   }
   const absent = messagesOf(scheme).map((message) => absentSource(message, values));
   if (absent.every((source) => source !== undefined)) return `the ${spelled(absent[0]!)} is missing`;

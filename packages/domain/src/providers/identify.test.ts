@@ -1,15 +1,23 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { eventTypeOf, identifyWebhook } from './webhook-identity.ts';
+import { genericIdentity } from './generic.ts';
+import { identify } from './identify.ts';
+import { viewOf } from './request/request-view.ts';
 
+/** Of an empty body. */
 const bodySha256Hex = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
+function identityOf(headers: Record<string, string>, body: Buffer) {
+  const view = viewOf({ method: 'POST', url: '', query: '', headers: (name) => headers[name], body });
+  return identify(genericIdentity, {}, view);
+}
+
 function idOf(headers: Record<string, string>): string {
-  return identifyWebhook({ headers: (name) => headers[name], bodySha256Hex }).webhookId;
+  return identityOf(headers, Buffer.alloc(0)).webhookId;
 }
 
 function typeOf(headers: Record<string, string>, json: unknown): string | null {
-  return eventTypeOf({ headers: (name) => headers[name], json });
+  return identityOf(headers, Buffer.from(JSON.stringify(json) ?? '')).eventType;
 }
 
 /** The value of a header as Node reads it: one Latin-1 character for each byte. */

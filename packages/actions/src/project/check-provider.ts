@@ -1,0 +1,77 @@
+import type { ProjectSettings } from '@hqrelay/db/queries/projects';
+import type { Preset } from '@hqrelay/domain/providers/preset';
+import { findPreset } from '@hqrelay/domain/providers/presets';
+import { projectScheme } from '@hqrelay/domain/providers/scheme';
+import { decodeHmacKey, decodePublicKey } from '@hqrelay/domain/providers/signature/decode-key';
+import { done, refused, type Done, type Refusal } from '../action.ts';
+
+/** What a project says about its provider. */
+export type ProviderChoice = {
+  provider: string;
+  settings: Partial<Pick<ProjectSettings, 'scheme' | 'requireTimestamp'>>;
+  providerSettings: Readonly<Record<string, string>>;
+};
+
+/** The preset of the provider. Refuses what does not fit it, and warns about settings that are missing. */
+export function checkProvider({
+  provider,
+  settings,
+  providerSettings,
+}: ProviderChoice): Done<Preset> | Refusal {
+  const preset = findPreset(provider);
+  if (!preset) return invalid(`there is no provider ${provider}: see hqrelay provider list`);
+  const problem = problemOf(preset, settings, providerSettings);
+  if (problem !== undefined) return invalid(problem);
+  const missing = (preset.settings ?? []).filter(
+    ({ name, isRequired }) => isRequired && providerSettings[name] === undefined,
+  );
+  return done(
+    preset,
+    missing.map(
+      ({ name, what }) =>
+        `${preset.title} needs the setting ${name} (${what}): hqrelay project update --setting ${name}=VALUE`,
+    ),
+  );
+}
+
+function problemOf(
+  { name: provider, timestampScheme, settings: asked = [] }: Preset,
+  { scheme, requireTimestamp }: ProviderChoice['settings'],
+  providerSettings: ProviderChoice['providerSettings'],
+): string | undefined {
+  if (requireTimestamp && !timestampScheme) {
+    return `${provider} has rules of its own about timestamps: --require-timestamp is for generic projects`;
+  }
+  if (requireTimestamp && scheme) {
+    return 'a project with a scheme of its own says there whether a timestamp is signed, not with --require-timestamp';
+  }
+  const unknown = Object.keys(providerSettings).find((name) => !asked.some((each) => each.name === name));
+  if (unknown !== undefined) {
+    const names = asked.map(({ name }) => name).join(', ');
+    return `${provider} has no setting ${unknown}; ${names ? `it has ${names}` : 'it needs none'}`;
+  }
+  if (scheme === undefined || scheme === null) return undefined;
+  const parsed = projectScheme.safeParse(scheme);
+  if (parsed.success) return undefined;
+  const [issue] = parsed.error.issues;
+  const place = issue?.path.join('.');
+  return `the scheme cannot be used: ${place ? `${place}: ` : ''}${issue?.message}`;
+}
+
+/** Why a secret cannot verify anything of the provider; undefined when it can. The message never repeats it. */
+export function secretProblem(preset: Preset, scheme: unknown, secret: string): string | undefined {
+  const own = projectScheme.safeParse(scheme);
+  const schemes = own.success ? [own.data] : preset.schemes;
+  const isUsable = schemes.some((each) => {
+    if (each.kind === 'hmac') return decodeHmacKey(each, secret) !== undefined;
+    if (each.kind === 'basic') return secret.includes(':');
+    return 'signature' in each ? decodePublicKey(each.kind, secret) !== undefined : true;
+  });
+  return isUsable
+    ? undefined
+    : `the secret does not have the form that ${preset.title} uses: ${preset.secret.what}`;
+}
+
+function invalid(message: string): Refusal {
+  return refused('project.invalid_settings', message);
+}
