@@ -96,7 +96,7 @@ describe('a given secret under 16 bytes', () => {
 
   it('a secret under 16 bytes is accepted with a warning where the provider chooses the secret', async () => {
     const projectId = await world.createProject();
-    await world.sql.query(`update projects set provider = 'omise' where id = $1`, [projectId]);
+    await world.sql.query(`update projects set provider = 'slack' where id = $1`, [projectId]);
     const outcome = await world.run('secret', 'rotate', '--project', projectId, '--secret', short, '--json');
     expect(secretOf(outcome)).toBe(short);
     expect(outcome.stderr).toMatch(/^warning: the secret has 15 bytes/);

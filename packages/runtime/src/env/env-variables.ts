@@ -176,7 +176,7 @@ export const variables = {
     example: 'https://hooks.example.com',
     description:
       'The address under which providers reach the receiver: the base of the webhook URLs that the command ' +
-      'line tool prints.',
+      'line tool prints, and of the URL that some providers sign.',
   }),
   RECEIVER_URL: variable({
     key: 'receiverUrl',
