@@ -24,6 +24,8 @@ import { addProjectDisable } from './commands/project-disable.ts';
 import { addProjectEnable } from './commands/project-enable.ts';
 import { addProjectList } from './commands/project-list.ts';
 import { addProjectUpdate } from './commands/project-update.ts';
+import { addProviderList } from './commands/provider-list.ts';
+import { addProviderShow } from './commands/provider-show.ts';
 import { addReplay } from './commands/replay.ts';
 import { addReplayJobCancel } from './commands/replay-job-cancel.ts';
 import { addReplayJobList } from './commands/replay-job-list.ts';
@@ -81,6 +83,11 @@ const nouns: readonly Noun[] = [
       addProjectDisable,
       addProjectArchive,
     ],
+  },
+  {
+    noun: 'provider',
+    description: 'the senders of webhooks that the relay knows',
+    commands: [addProviderList, addProviderShow],
   },
   {
     noun: 'secret',

@@ -1,13 +1,15 @@
 import { changeProject } from '@hqrelay/actions/project/change-project';
+import { changeProviderSettings } from '@hqrelay/actions/project/change-provider-settings';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Command } from 'commander';
 import { type Cli, UsageError } from '../cli.ts';
 import { label, uuid } from '../options/options.ts';
 import { addProjectOptions, projectSettings, type ProjectOptions } from '../options/project-options.ts';
+import { addProviderOptions, readScheme, type ProviderOptions } from '../options/provider-options.ts';
 import { printResult } from '../output/print.ts';
 import { actionVariables, performAction } from '../perform-action.ts';
 
-type Options = ProjectOptions & { name?: string; json?: boolean };
+type Options = ProjectOptions & ProviderOptions & { name?: string; json?: boolean };
 
 export function addProjectUpdate(project: Command, cli: Cli): void {
   const command = project
@@ -15,20 +17,30 @@ export function addProjectUpdate(project: Command, cli: Cli): void {
     .description('change what is given, and nothing else')
     .argument('<project-id>', 'the project', uuid)
     .option('--name <name>', 'what people call it', label(200));
-  addProjectOptions(command)
+  addProviderOptions(addProjectOptions(command))
+    .option('--no-scheme', "verify as the provider's preset says")
     .option('--no-require-timestamp', 'signatures cover the body alone')
     .option('--json', 'print one JSON value')
     .action((projectId: string, options: Options) => update(cli, projectId, options));
 }
 
 async function update(cli: Cli, projectId: string, options: Options): Promise<void> {
-  const settings = { ...(options.name !== undefined && { name: options.name }), ...projectSettings(options) };
-  if (Object.keys(settings).length === 0) {
+  const settings = {
+    ...(options.name !== undefined && { name: options.name }),
+    ...projectSettings(options),
+    ...(await readScheme(cli, options)),
+  };
+  const { setting } = options;
+  const hasSettings = Object.keys(settings).length > 0;
+  if (!hasSettings && setting === undefined) {
     throw new UsageError('nothing to change: give at least one option, see hqrelay project update --help');
   }
   const config = loadConfig(actionVariables, cli.env);
-  const project = await performAction(cli, config, (deps) =>
-    changeProject(deps, projectId, 'update', settings),
-  );
+  const ofProvider =
+    setting && (await performAction(cli, config, (deps) => changeProviderSettings(deps, projectId, setting)));
+  const project =
+    ofProvider && !hasSettings
+      ? ofProvider
+      : await performAction(cli, config, (deps) => changeProject(deps, projectId, 'update', settings));
   printResult(cli, options, project, () => `Updated the project ${project.name}.`);
 }

@@ -38,6 +38,10 @@ async function readValue(cli: Cli, { secret, secretFile }: SecretOptions): Promi
 
 async function readSecretFile(cli: Cli, option: string, file: string): Promise<string> {
   const text = await readInputText(cli, option, file);
+  // A public key is stored in one line, without its armour.
+  if (/^-----BEGIN [A-Z ]+-----/.test(text)) {
+    return checkSecret(option, text.replace(/-----[A-Z ]+-----|\s/g, ''));
+  }
   // Editors and echo end a file with a line break.
   return checkSecret(option, text.replace(/\r?\n$/, ''));
 }

@@ -1,7 +1,8 @@
 import { updateProject, type Project, type ProjectSettings } from '@hqrelay/db/queries/projects';
-import { done, runAction, type ActionDeps, type ActionResult } from '../action.ts';
+import { done, refused, runAction, type ActionDeps, type ActionResult } from '../action.ts';
 import { recordChange } from '../record-change.ts';
 import { takeProject } from '../take-project.ts';
+import { schemeProblem } from './check-provider.ts';
 
 export type ProjectChange = 'update' | 'enable' | 'disable';
 
@@ -17,6 +18,9 @@ export async function changeProject(
     async (client) => {
       const before = await takeProject(client, projectId);
       if (before.kind === 'refused') return before;
+      const { provider, scheme, requireTimestamp } = { ...before.value, ...settings };
+      const problem = schemeProblem(provider, { scheme, requireTimestamp });
+      if (problem !== undefined) return refused('project.invalid_settings', problem);
       const after = (await updateProject(client, projectId, settings)) as Project;
       await recordChange(client, deps.actor, {
         action: `project.${verb}`,

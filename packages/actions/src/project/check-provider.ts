@@ -20,7 +20,7 @@ export function checkProvider({
 }: ProviderChoice): Done<Preset> | Refusal {
   const preset = findPreset(provider);
   if (!preset) return invalid(`there is no provider ${provider}: see hqrelay provider list`);
-  const problem = problemOf(preset, settings, providerSettings);
+  const problem = schemeProblem(provider, settings) ?? settingProblem(provider, providerSettings);
   if (problem !== undefined) return invalid(problem);
   const missing = (preset.settings ?? []).filter(
     ({ name, isRequired }) => isRequired && providerSettings[name] === undefined,
@@ -34,28 +34,35 @@ export function checkProvider({
   );
 }
 
-function problemOf(
-  { name: provider, timestampScheme, settings: asked = [] }: Preset,
+/** Why a project of the provider cannot have this scheme or requirement; undefined when it can. */
+export function schemeProblem(
+  provider: string,
   { scheme, requireTimestamp }: ProviderChoice['settings'],
-  providerSettings: ProviderChoice['providerSettings'],
 ): string | undefined {
-  if (requireTimestamp && !timestampScheme) {
+  if (requireTimestamp && !findPreset(provider)?.timestampScheme) {
     return `${provider} has rules of its own about timestamps: --require-timestamp is for generic projects`;
   }
-  if (requireTimestamp && scheme) {
-    return 'a project with a scheme of its own says there whether a timestamp is signed, not with --require-timestamp';
-  }
-  const unknown = Object.keys(providerSettings).find((name) => !asked.some((each) => each.name === name));
-  if (unknown !== undefined) {
-    const names = asked.map(({ name }) => name).join(', ');
-    return `${provider} has no setting ${unknown}; ${names ? `it has ${names}` : 'it needs none'}`;
-  }
   if (scheme === undefined || scheme === null) return undefined;
+  if (requireTimestamp) {
+    return 'a scheme of the project itself says whether a timestamp is signed, not --require-timestamp';
+  }
   const parsed = projectScheme.safeParse(scheme);
   if (parsed.success) return undefined;
   const [issue] = parsed.error.issues;
   const place = issue?.path.join('.');
   return `the scheme cannot be used: ${place ? `${place}: ` : ''}${issue?.message}`;
+}
+
+/** Which of the settings the provider does not have; undefined when it has all. */
+export function settingProblem(
+  provider: string,
+  providerSettings: ProviderChoice['providerSettings'],
+): string | undefined {
+  const asked = (findPreset(provider)?.settings ?? []).map(({ name }) => name);
+  const unknown = Object.keys(providerSettings).find((name) => !asked.includes(name));
+  if (unknown === undefined) return undefined;
+  const known = asked.length > 0 ? `it has ${asked.join(', ')}` : 'it needs none';
+  return `${provider} has no setting ${unknown}; ${known}`;
 }
 
 /** Why a secret cannot verify anything of the provider; undefined when it can. The message never repeats it. */

@@ -1,5 +1,5 @@
 import { projectConfig, type ProjectConfig } from '@hqrelay/domain/project-config';
-import type pg from 'pg';
+import type { Queryable } from '../queryable.ts';
 import { disabledBySql } from './disabled-by.ts';
 
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`;
@@ -33,14 +33,17 @@ select jsonb_build_object(
 from projects p where p.id = any($1::uuid[])`;
 
 /** One project with its active secrets (sealed) and its endpoints; null when there is none. Throws when Postgres fails. */
-export async function readProjectConfig(pool: pg.Pool, projectId: string): Promise<ProjectConfig | null> {
-  const [config = null] = await readProjectConfigs(pool, [projectId]);
+export async function readProjectConfig(client: Queryable, projectId: string): Promise<ProjectConfig | null> {
+  const [config = null] = await readProjectConfigs(client, [projectId]);
   return config === null ? null : projectConfig.parse(config);
 }
 
 /** Several projects with one statement, in the order of their ids: each is null, or to be parsed as a `projectConfig`. */
-export async function readProjectConfigs(pool: pg.Pool, projectIds: readonly string[]): Promise<unknown[]> {
-  const { rows } = await pool.query<{ config: { id: string } }>(query, [projectIds]);
+export async function readProjectConfigs(
+  client: Queryable,
+  projectIds: readonly string[],
+): Promise<unknown[]> {
+  const { rows } = await client.query<{ config: { id: string } }>(query, [projectIds]);
   const byId = new Map(rows.map(({ config }) => [config.id, config]));
   return projectIds.map((projectId) => byId.get(projectId) ?? null);
 }
