@@ -4,6 +4,7 @@ import { genericScheme } from '@hqrelay/domain/providers/generic';
 import { genericProvider, providerOf, type Provider } from '@hqrelay/domain/providers/provider-of';
 import { viewOf, type RequestView } from '@hqrelay/domain/providers/request/request-view';
 import {
+  judgeForm,
   verifyRequest,
   type ProjectKeys,
   type SignatureCheck,
@@ -66,10 +67,7 @@ function refuseAs(
   const reason = reasonOf(keys, check);
   // A stale request has a right signature: its sender knows the project.
   if (check.kind === 'stale') return badRequest(reason, check.message);
-  const asUnknown =
-    provider.schemes === genericProvider.schemes
-      ? check
-      : verifyRequest([genericScheme], { secrets: [] }, view, 0);
+  const asUnknown = provider.schemes === genericProvider.schemes ? check : judgeForm(genericScheme, view);
   if (asUnknown.kind !== 'malformed') return unauthorized(reason);
   const { message } = asUnknown;
   return { kind: 'refused', reason, answer: { kind: 'bad_request', code: 'signature.malformed', message } };

@@ -80,10 +80,7 @@ function judgeSignature(
 ): SignatureCheck {
   const given = parseSignatures(scheme, reading);
   if (given.kind === 'missing') return missing(scheme.signature.from);
-  if (given.kind === 'malformed') {
-    const place = scheme.signature.from.replace(/^header:/, '');
-    return { kind: 'malformed', message: `${place} is not ${shapeOf(scheme)}` };
-  }
+  if (given.kind === 'malformed') return malformed(scheme);
   const values: TemplateValues = { ...reading, signatureItems: given.items };
   if (scheme.timestamp) values.ts = readSource(values, scheme.timestamp.from);
   const verified =
@@ -96,6 +93,18 @@ function judgeSignature(
   if (!verified) return { kind: 'mismatch' };
   const stale = scheme.timestamp && staleness(scheme.timestamp, signedAt!, now);
   return stale ? { kind: 'stale', message: stale } : { kind: 'verified', scheme, ...verified };
+}
+
+/** How a request that is for no project is judged: by the form of its signature alone. */
+export function judgeForm(scheme: SignedScheme, view: RequestView): SignatureCheck {
+  const { kind } = parseSignatures(scheme, { view, settings: {} });
+  if (kind === 'missing') return missing(scheme.signature.from);
+  return kind === 'malformed' ? malformed(scheme) : { kind: 'mismatch' };
+}
+
+function malformed(scheme: SignedScheme): SignatureCheck {
+  const place = scheme.signature.from.replace(/^header:/, '');
+  return { kind: 'malformed', message: `${place} is not ${shapeOf(scheme)}` };
 }
 
 type Verified = { secretId: string; signature: Buffer };
