@@ -1,9 +1,9 @@
 import type { Preset } from '@hqrelay/domain/providers/preset';
 
 const strengths: Readonly<Record<Preset['strength'], string>> = {
-  body: 'the whole body: nobody without the secret can make a webhook or change one',
+  body: 'the whole body: a sender without the secret can neither make a webhook nor change one',
   fields: 'some fields: the rest of the body can be changed on the way',
-  bearer: 'a bearer token: whoever knows it can send anything',
+  bearer: 'a bearer token: a sender that knows it can send anything',
   nothing: 'NOTHING: everything that reaches the URL is delivered',
 };
 
