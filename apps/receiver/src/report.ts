@@ -33,7 +33,15 @@ export type ReceiverReport = {
 
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-const outcomes = ['queued', 'duplicate', 'conflict', 'rate_limited', 'rejected', 'failed_to_queue'] as const;
+const outcomes = [
+  'queued',
+  'duplicate',
+  'conflict',
+  'handshake',
+  'rate_limited',
+  'rejected',
+  'failed_to_queue',
+] as const;
 
 /** Writes one log line, the metrics and the spans of each request. No other code logs or counts requests. */
 export function createReport(logger: Logger, registry: Registry, spans?: Spans): ReceiverReport {
@@ -46,7 +54,7 @@ export function createReport(logger: Logger, registry: Registry, spans?: Spans):
       duration.observe(line.durationMs / 1_000);
       if (!isLogged) return;
       // An attacker must not fill the collector: only verified requests have spans.
-      if (spans && line.outcome !== 'rejected')
+      if (spans && line.outcome !== 'rejected' && line.outcome !== 'handshake')
         spans.record(receiveSpan({ receivedAt, traceparent, ...line }));
       if (line.statusCode < 300 && !successes.admits(line.id)) return;
       const level = line.statusCode >= 500 ? 'warn' : 'info';

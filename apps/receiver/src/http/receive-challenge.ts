@@ -33,6 +33,8 @@ export function receiveChallenge(deps: ChallengeDeps): RequestHandler<{ projectI
       id: undefined,
       bytes: 0,
       correlationId,
+      receivedAt,
+      traceparent: inbound.headers('traceparent'),
       durationMs: performance.now() - startedAt,
       isLogged: deps.mayLogRefusal(receivedAt),
     });
