@@ -4,7 +4,10 @@ declare module 'braintree' {
 
   class BraintreeGateway {
     constructor(config: { environment: unknown; merchantId: string; publicKey: string; privateKey: string });
-    webhookNotification: { parse(signature: string, payload: string): Promise<object> };
+    webhookNotification: {
+      parse(signature: string, payload: string): Promise<object>;
+      verify(challenge: string): string;
+    };
     webhookTesting: { sampleNotification(kind: string, id: string): Promise<Form> };
   }
 

@@ -18,7 +18,7 @@ export function relayVerdict(
   const schemes =
     variant.requiresTimestamp && preset.timestampScheme ? [preset.timestampScheme] : preset.schemes;
   const keys = { secrets: [{ id: 'only', key: secret }], settings: settings ?? {} };
-  return verifyRequest(schemes, keys, view(request), now).kind;
+  return verifyRequest(schemes, keys, asView(request), now).kind;
 }
 
 export function relayIdentity(
@@ -26,7 +26,7 @@ export function relayIdentity(
   { settings }: Pick<ProviderCase, 'settings'>,
   request: ProviderRequest,
 ): Identity {
-  return identify(preset, settings ?? {}, view(request));
+  return identify(preset, settings ?? {}, asView(request));
 }
 
 /**
@@ -53,7 +53,8 @@ export function forwarded(request: ProviderRequest, secret: string): ProviderReq
   };
 }
 
-function view({ method, url, headers, body }: ProviderRequest): RequestView {
+/** The request as the relay's engine reads it. */
+export function asView({ method, url, headers, body }: ProviderRequest): RequestView {
   const query = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
   return viewOf({ method, url, query, headers: headerLookupOf(Object.entries(headers)), body });
 }
