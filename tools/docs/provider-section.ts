@@ -42,11 +42,7 @@ function relayFacts(preset: Preset): string[] {
     ),
     `Event id: ${sources(preset.webhookId, 'none, so the hash of the body')}. Remembered for ${period(preset.idempotencyTtlSeconds)}; another body under the same id is ${preset.changedBody === 'reject' ? 'a conflict (409)' : 'a duplicate'}.`,
     `Event type: ${sources(preset.eventType, 'none')}. Ordering key: ${sources(preset.orderingKey, 'none')}.`,
-    ...preset.schemes.flatMap((scheme) =>
-      'timestamp' in scheme && scheme.timestamp?.toleranceSeconds !== undefined
-        ? [`A signed time may be ${period(scheme.timestamp.toleranceSeconds)} away from now.`]
-        : [],
-    ),
+    ...[...tolerancesOf(preset)].map((seconds) => `A signed time may be ${period(seconds)} away from now.`),
     `Answer to an accepted webhook: ${preset.accepted?.status ?? 202}${preset.accepted?.text === '' ? ' without a body' : ''}.`,
     ...(handshakes
       ? [`Answered by the relay itself: ${handshakes.map(({ method }) => method).join(', ')} challenges.`]
@@ -55,6 +51,14 @@ function relayFacts(preset: Preset): string[] {
       ? [`The provider refuses URLs with ${refusedInUrl.map((text) => `\`${text}\``).join(', ')}.`]
       : []),
   ];
+}
+
+/** In seconds, each once. */
+function tolerancesOf({ schemes }: Preset): Set<number> {
+  const tolerances = schemes.map((scheme) =>
+    'timestamp' in scheme ? scheme.timestamp?.toleranceSeconds : undefined,
+  );
+  return new Set(tolerances.filter((seconds) => seconds !== undefined));
 }
 
 /** The first that is there is taken. */

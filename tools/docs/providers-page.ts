@@ -75,6 +75,11 @@ tolerance of the provider's package **fails its check** (Paddle 5 s, Linear 60 s
 HubSpot 300 s). And a provider that signs the URL signed the relay's URL, not yours. Prefer the relay's signature; otherwise raise
 the tolerance where the package has one.
 
+## How to read a section
+
+\`{json:/data/id}\` is the value at a JSON Pointer of the body, \`{header:…}\`, \`{form:…}\` and \`{query:…}\` are what their names
+say; of several the first that is there is taken. "Not verified" lists the facts that were not checked against the provider;
+the names of menus are not verified for any provider.
 [providers-evidence.md](providers-evidence.md) lists what is proven of each preset, and which packages judge a request wrongly.`;
 
 const adding = `## Adding a provider

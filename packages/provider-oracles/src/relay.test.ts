@@ -2,7 +2,7 @@ import { presets } from '@hqrelay/domain/providers/presets';
 import { describe, expect, it } from 'vitest';
 import { evidenceOf } from './evidence.ts';
 import { caseNames, loadCase } from './load-cases.ts';
-import { relayIdentity, relayVerdict } from './relay.ts';
+import { forwarded, relayIdentity, relayVerdict } from './relay.ts';
 import { sha256Hex } from './signatures.ts';
 import { signedRequest } from './signed-request.ts';
 import { tamperingsOf } from './tamperings.ts';
@@ -49,6 +49,17 @@ for (const preset of presets) {
           relayVerdict(preset, provider, variant, { request, secret: key, now }),
         ]);
         expect(verdicts).toEqual(tamperings.map(({ name, verdict }) => [name, verdict]));
+      });
+
+      it('an endpoint receives every byte and every header, and a credential only where it is forwarded', async () => {
+        const request = await signedRequest(variant, { secret, at: Date.now() });
+        const forward = forwarded(request, secret);
+        expect(forward.headers).toMatchObject(request.headers);
+        expect(forward.body.equals(request.body)).toBe(true);
+        const { headers } = forwarded(request, secret, { withCredentials: false });
+        const key = variant.covers === 'bearer' ? secret : undefined;
+        const holding = Object.values(headers).filter((value) => key !== undefined && value.includes(key));
+        expect(holding).toEqual([]);
       });
 
       const { sdk, vectors = [] } = variant;

@@ -30,13 +30,18 @@ export function relayIdentity(
 }
 
 /**
- * What an endpoint with `--forward-credentials` receives of the request on its second attempt. The URL is the relay's: a customer
+ * What an endpoint receives of the request on its second attempt, with `--forward-credentials` unless told otherwise. The URL is the relay's: a customer
  * whose provider signs the URL has to verify against it.
  */
-export function forwarded(request: ProviderRequest, secret: string): ProviderRequest {
+export function forwarded(
+  request: ProviderRequest,
+  secret: string,
+  { withCredentials = true } = {},
+): ProviderRequest {
   const rawHeaders = Object.entries({ host: 'relay.example', ...request.headers }).flat();
   const secrets = [{ id: 'only', key: secret }];
-  const credentials = restoreCredentials(findCredentials(rawHeaders, secrets), secrets);
+  const places = withCredentials ? findCredentials(rawHeaders, secrets) : [];
+  const credentials = restoreCredentials(places, secrets);
   const sent = deliveryHeaders({
     providerHeaders: [...keepHeaders(rawHeaders, secrets), ...credentials],
     fixedHeaders: [],
