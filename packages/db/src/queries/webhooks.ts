@@ -134,8 +134,9 @@ export async function readWebhookDetails(
     webhook: webhooks.rows[0],
     payload: await readPayload(pool, key, bodyBytesMax),
     deliveries: await readDeliveries(pool, key),
-    attempts: await readAttempts(pool, key),
     replays: await readReplays(pool, key),
+    // Last, so that the attempts of every state above are among them.
+    attempts: await readAttempts(pool, key),
   };
 }
 
