@@ -76,8 +76,12 @@ describe('a project of a provider', () => {
 
   it('the settings of a provider are stored sealed, and an update keeps those that it does not name', async () => {
     const id = await world.createProject(
-      ...['--provider', 'braintree', '--secret', 'a private key of Braintree'],
-      ...['--setting', 'public-key=pk_planted'],
+      '--provider',
+      'braintree',
+      '--secret',
+      'a private key of Braintree',
+      '--setting',
+      'public-key=pk_planted',
     );
     const { rows } = await world.sql.query<{ text: string }>(
       `select concat(p::text, (select string_agg(details::text, '') from admin_log where project_id = p.id)) as text
@@ -141,7 +145,13 @@ describe('send', () => {
     const projectId = await world.createProject('--provider', 'stripe', '--secret', 'whsec_of_stripe_1');
     const env = { RECEIVER_PORT: new URL(receiver.url).port };
     await world.runWith(env, [
-      ...['send', '--project', projectId, '--webhook-id', 'evt_1', '--event-type', 'charge.succeeded'],
+      'send',
+      '--project',
+      projectId,
+      '--webhook-id',
+      'evt_1',
+      '--event-type',
+      'charge.succeeded',
     ]);
     const [request] = receiver.requests;
     expect(request?.headers['stripe-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);

@@ -26,7 +26,7 @@ export function addProviderOptions(command: Command): Command {
     .option(
       '--setting <name=value>',
       'what the provider needs beside the secret; repeat it for several',
-      (text: string, before: Record<string, string> = {}) => ({ ...before, ...parseSetting(text) }),
+      (text: string, before: Record<string, string> | undefined) => ({ ...before, ...parseSetting(text) }),
     )
     .option(
       '--scheme <file>',
