@@ -16,7 +16,7 @@ const development: Readonly<Record<string, readonly string[]>> = {
   services: ['db'],
   testing: [...packages, 'services'],
   'provider-oracles': ['domain'],
-  e2e: [...packages, 'services', 'testing', 'harness', 'chaos'],
+  e2e: [...packages, 'services', 'testing'],
   harness: [...packages, 'services', 'testing'],
   up: [...packages, 'services', 'bootstrap', 'cli'],
   chaos: [...packages, 'services', 'testing', 'harness'],
