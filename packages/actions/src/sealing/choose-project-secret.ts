@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Preset } from '@hqrelay/domain/providers/preset';
 import { done, refused, type Done, type Refusal } from '../action.ts';
-import { secretProblem } from '../project/check-provider.ts';
+import { secretProblem } from './secret-problem.ts';
 
 /** A secret that the sender of a project signs with, chosen by a person or a provider. */
 export type GivenSecret = { value: string; allowShort: boolean };

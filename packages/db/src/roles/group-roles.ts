@@ -18,13 +18,14 @@ export const relations: readonly string[] = [...configuration, ...audit, ...stat
 /** What the worker and the console read: the worker none of the tables of the API. */
 const everything = [...configuration, ...audit, ...state, ...views].join(', ');
 
-/** Columns that hold encrypted secrets. `hqrelay_reader` reads every other column. */
+/** Columns that hold encrypted secrets or hashes of what may be one. `hqrelay_reader` reads every other column. */
 export const secretColumns: Readonly<Record<string, readonly string[]>> = {
   projects: ['sealed_settings'],
   project_secrets: ['sealed'],
   endpoint_secrets: ['sealed'],
   endpoints: ['sealed_headers', 'sealed_client_certificate'],
-  api_answers: ['sealed_answer'],
+  api_keys: ['key_sha256'],
+  api_answers: ['sealed_answer', 'request_sha256'],
 };
 
 const ensurePartition = 'hqrelay_ensure_partition(timestamptz)';
