@@ -8,14 +8,14 @@ type Signer = (input: SignInput) => Signed | Promise<Signed>;
 /** A request of the provider, signed at `at` (ms) over `body` by the facts, or by another signer. */
 export async function signedRequest(
   variant: Variant,
-  input: { secret: string; at: number; body?: Buffer; sign?: Signer },
+  input: { secret: string; at: number; body?: Buffer; sign?: Signer; url?: string },
 ): Promise<ProviderRequest> {
-  const { secret, at, sign = variant.sign } = input;
+  const { secret, at, sign = variant.sign, url = webhookUrl } = input;
   const body = input.body ?? bodyOf(variant, at);
-  const signed = await sign({ body, secret, at, url: webhookUrl });
+  const signed = await sign({ body, secret, at, url });
   return {
     method: 'POST',
-    url: signed.query === undefined ? webhookUrl : `${webhookUrl}?${signed.query}`,
+    url: signed.query === undefined ? url : `${url}?${signed.query}`,
     headers: { 'content-type': 'application/json', ...variant.headers, ...signed.headers },
     body: signed.body ?? body,
   };
