@@ -29,6 +29,49 @@ it('a project is made, read, changed and disabled, and each change has its row i
   expect(JSON.stringify(rows)).not.toContain(created.body.secret);
 });
 
+it('a project is made for a provider with the settings that it needs, which no answer and no log shows', async () => {
+  const created = await post('/api/v1/projects', {
+    name: 'Shop',
+    provider: 'braintree',
+    providerSettings: { 'public-key': 'pk_planted' },
+    secret: 'a private key of Braintree',
+  });
+  expect(created).toMatchObject({ statusCode: 201, body: { project: { provider: 'braintree' } } });
+  const { rows } = await sql.query('select sealed_settings from projects where id = $1', [
+    created.body.project.id,
+  ]);
+  expect(rows).toEqual([{ sealed_settings: expect.any(String) }]);
+  const shown = JSON.stringify([created.body, rows, await log(created.body.project.id)]);
+  expect(shown).not.toContain('pk_planted');
+});
+
+it('a project of an unknown provider, or with a setting that its provider does not have, is refused', async () => {
+  expect(await post('/api/v1/projects', { name: 'x', provider: 'stripes' })).toMatchObject({
+    statusCode: 400,
+    body: { error: { code: 'request.invalid' } },
+  });
+  const unknown = { name: 'x', provider: 'github', providerSettings: { colour: 'red' } };
+  expect(await post('/api/v1/projects', unknown)).toMatchObject({
+    statusCode: 400,
+    body: { error: { code: 'project.invalid_settings' } },
+  });
+});
+
+it('a project with a scheme of its own verifies by it', async () => {
+  const scheme = {
+    kind: 'hmac',
+    alg: 'sha256',
+    key: 'utf8',
+    message: '{body}',
+    signature: { from: 'header:x-own-signature' },
+    encoding: 'base64',
+  };
+  const created = await post('/api/v1/projects', { name: 'Own', scheme });
+  expect(created.statusCode).toBe(201);
+  const { rows } = await sql.query('select scheme from projects where id = $1', [created.body.project.id]);
+  expect(rows).toEqual([{ scheme }]);
+});
+
 it('a secret is rotated, listed without its value, and revoked with a warning when it was the last', async () => {
   const id = await createProject();
   const rotated = await post(`/api/v1/projects/${id}/secrets`, { overlapSeconds: 0 });

@@ -55,14 +55,14 @@ export const projectRoutes = [
     answer: createdProject,
     handle: async (
       context,
-      { body: { name, provider = 'generic', secret, allowShortSecret, ...settings } },
+      { body: { name, provider = 'generic', providerSettings, secret, allowShortSecret, ...settings } },
     ) => {
       if (context.key.projectId !== null) {
         return refuse(403, 'key.bound_to_project', 'a key that sees one project cannot make another');
       }
       const given =
         secret === undefined ? undefined : { value: secret, allowShort: allowShortSecret === true };
-      const input = { name, provider, settings: defined(settings), secret: given };
+      const input = { name, provider, providerSettings, settings: defined(settings), secret: given };
       const created = await createProject(context.actions, input);
       return mapReply(created, (value) => ({ ...value, project: withUrl(context)(value.project) }));
     },

@@ -1,3 +1,5 @@
+import { presets } from '@hqrelay/domain/providers/presets';
+import { projectScheme } from '@hqrelay/domain/providers/scheme';
 import { z } from 'zod';
 import { id, label, time } from './fields.ts';
 
@@ -58,7 +60,17 @@ const givenSecret = {
 
 export const newProject = z.strictObject({
   name: label(200),
-  provider: z.enum(['generic']).optional(),
+  provider: z
+    .enum(presets.map((preset) => preset.name))
+    .optional()
+    .describe('How the sender signs, and where its ids are; generic when not given.'),
+  scheme: projectScheme
+    .optional()
+    .describe('How the sender signs, where it differs from the schemes of its provider.'),
+  providerSettings: z
+    .record(z.string().min(1).max(100), z.string().min(1).max(4_096))
+    .optional()
+    .describe('What the provider needs beside the secret, by name. Stored encrypted, and never shown again.'),
   ...settings,
   ...givenSecret,
 });
