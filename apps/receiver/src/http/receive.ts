@@ -49,13 +49,24 @@ const absurdChunks = errorAnswer(
   'The body is sent in too many chunks of a few bytes',
 );
 
+/** The answer to a bug of the relay, which counts like every other webhook that was not taken. */
+const failed = (): Handled => ({
+  answer: errorAnswer(503, 'receiver.failed', 'Something failed here; send it again', retryLater()),
+  outcome: 'failed_to_queue',
+  isRead: false,
+  isLogged: true,
+});
+
 /** `POST /v1/webhooks/:projectId`: HTTP on one side, `ingest` on the other. */
 export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string }> {
   const refusals = new Refusals();
   return async (request, response) => {
     const startedAt = performance.now();
     const inbound = inboundOf(request, deps.publicUrl);
-    const handled = await handle(deps, refusals, request, inbound);
+    const handled = await handle(deps, refusals, request, inbound).catch((error: unknown) => {
+      deps.logger.error({ err: error as Error }, 'receiver.failed');
+      return failed();
+    });
     if (!handled) return;
     const { answer, outcome, isRead, id, bytes, isLogged = deps.mayLogRefusal(inbound.receivedAt) } = handled;
     const { projectId, correlationId, receivedAt } = inbound;
@@ -142,7 +153,7 @@ async function ingestInTime(deps: ReceiveDeps, inbound: InboundRequest): Promise
     }, answerWithinMs);
   });
   work.catch((error: unknown) => {
-    // In time, the error handler of the app logs it.
+    // In time, `receive` logs it.
     if (isLate) deps.logger.error({ err: error as Error }, 'receiver.failed');
   });
   try {
