@@ -12,11 +12,13 @@ import { startGenerator, startSink } from './children.ts';
 import { createBare, createProduct, type Pipeline, type PipelineName } from './pipelines.ts';
 import { measureDrain, measureRound, type Measured, type RoundOptions } from './round.ts';
 import { measureIsolation } from './isolation/main.ts';
+import { measureOracle } from './oracle/main.ts';
 import { cellsOf, summarize, type Figure } from './summary.ts';
 
 const usage = `npm run bench -- [options]
 
   --isolation    measures the effect of hanging endpoints, storms and backlogs on other endpoints, instead of throughput
+  --oracle       compares the times of refused requests for unknown, disabled and real projects, instead of throughput
   --only A,B     runs these scenarios of --isolation alone
   --drain        measures draining alone, from a backlog that no receiver has accepted, in five short rounds
   --quick        runs one short round, which shows whether it works, not how fast
@@ -26,6 +28,7 @@ const usage = `npm run bench -- [options]
 const { values } = parseArgs({
   options: {
     isolation: { type: 'boolean', default: false },
+    oracle: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     drain: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
@@ -39,7 +42,7 @@ const plan = values.quick
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 if (values.help) process.stdout.write(usage);
-else await withDurableServices({ say }, values.isolation ? isolation : throughput);
+else await withDurableServices({ say }, values.oracle ? oracle : values.isolation ? isolation : throughput);
 
 async function isolation(services: DurableServices): Promise<void> {
   const only = values.only.split(',').filter((name) => name !== '');
@@ -57,6 +60,21 @@ async function isolation(services: DurableServices): Promise<void> {
   process.stdout.write(`\n${plainTable(cells)}\n`);
   if (values.write) await replaceTable('docs/performance.md', 'isolation', markdownTable(cells));
   if (lines.some(({ holds }) => !holds)) process.exitCode = 1;
+}
+
+async function oracle(services: DurableServices): Promise<void> {
+  const lines = await measureOracle(services, say);
+  const cells = [
+    ['refused request', 'body KiB', 'median ms', 'from unknown, ms'],
+    ...lines.map(({ name, bodyBytes, medianMs, differenceMs }) => [
+      name,
+      String(bodyBytes / 1_024),
+      medianMs.toFixed(2),
+      differenceMs.toFixed(2),
+    ]),
+  ];
+  process.stdout.write(`\n${plainTable(cells)}\n`);
+  if (values.write) await replaceTable('docs/security.md', 'oracle', markdownTable(cells));
 }
 
 async function throughput(services: DurableServices): Promise<void> {
