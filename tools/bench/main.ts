@@ -13,12 +13,14 @@ import { createBare, createProduct, type Pipeline, type PipelineName } from './p
 import { measureDrain, measureRound, type Measured, type RoundOptions } from './round.ts';
 import { measureIsolation } from './isolation/main.ts';
 import { measureOracle } from './oracle/main.ts';
+import { measureScrapes } from './scrape/main.ts';
 import { cellsOf, summarize, type Figure } from './summary.ts';
 
 const usage = `npm run bench -- [options]
 
   --isolation    measures the effect of hanging endpoints, storms and backlogs on other endpoints, instead of throughput
   --oracle       compares the times of refused requests for unknown, disabled and real projects, instead of throughput
+  --scrape       measures how long a scrape of the metrics takes, with and without load, instead of throughput
   --only A,B     runs these scenarios of --isolation alone
   --drain        measures draining alone, from a backlog that no receiver has accepted, in five short rounds
   --quick        runs one short round, which shows whether it works, not how fast
@@ -29,6 +31,7 @@ const { values } = parseArgs({
   options: {
     isolation: { type: 'boolean', default: false },
     oracle: { type: 'boolean', default: false },
+    scrape: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     drain: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
@@ -42,7 +45,13 @@ const plan = values.quick
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 if (values.help) process.stdout.write(usage);
-else await withDurableServices({ say }, values.oracle ? oracle : values.isolation ? isolation : throughput);
+else await withDurableServices({ say }, modeOf(values));
+
+function modeOf({ isolation: isIsolation, oracle: isOracle, scrape: isScrape }: typeof values) {
+  if (isOracle) return oracle;
+  if (isScrape) return scrape;
+  return isIsolation ? isolation : throughput;
+}
 
 async function isolation(services: DurableServices): Promise<void> {
   const only = values.only.split(',').filter((name) => name !== '');
@@ -75,6 +84,22 @@ async function oracle(services: DurableServices): Promise<void> {
   ];
   process.stdout.write(`\n${plainTable(cells)}\n`);
   if (values.write) await replaceTable('docs/security.md', 'oracle', markdownTable(cells));
+}
+
+async function scrape(services: DurableServices): Promise<void> {
+  const lines = await measureScrapes(services, say);
+  const cells = [
+    ['scrape of', 'load', 'median ms', 'p95 ms', 'KiB'],
+    ...lines.map(({ app, load, medianMs, p95Ms, bytes }) => [
+      app,
+      load,
+      medianMs.toFixed(1),
+      p95Ms.toFixed(1),
+      (bytes / 1_024).toFixed(1),
+    ]),
+  ];
+  process.stdout.write(`\n${plainTable(cells)}\n`);
+  if (values.write) await replaceTable('docs/performance.md', 'scrape', markdownTable(cells));
 }
 
 async function throughput(services: DurableServices): Promise<void> {

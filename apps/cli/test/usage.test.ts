@@ -19,7 +19,11 @@ describe('wrong usage', () => {
     ['an argument too many', ['project', 'list', 'x'], 'too many arguments'],
     ['a missing option', ['project', 'create'], "'--name <name>' not specified"],
     ['an id that is not a UUID', ['endpoint', 'test', 'abc'], 'expected a UUID'],
-    ['an unknown provider', ['project', 'create', '--name', 'A', '--provider', 'x'], 'expected generic'],
+    [
+      'an unknown provider',
+      ['project', 'create', '--name', 'A', '--provider', 'x'],
+      'there is no provider "x"',
+    ],
     [
       'an unknown tier',
       ['project', 'create', '--name', 'A', '--tier', 'gold'],

@@ -26,6 +26,7 @@ export type Target = SeededProject & { url: string; endpointId: string; path: st
 export type Site = {
   world: World;
   targets: readonly Target[];
+  receivers: readonly AppProcess[];
   workers: readonly AppProcess[];
   /** Sets how endpoints answer, by path; those that are not named answer at once. */
   answer: (modes: Record<string, Mode>) => Promise<void>;
@@ -77,6 +78,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
   return {
     world,
     targets,
+    receivers,
     workers,
     answer: async (modes) => void (await atSink.ask({ modes })),
     counts: () => atSink.ask({}),

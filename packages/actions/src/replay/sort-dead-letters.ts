@@ -25,7 +25,9 @@ export async function sortDeadLetters(
 function whyNotReplayable(letter: DeadLetter | undefined): string | null {
   if (!letter) return 'there is no such dead letter';
   if (letter.kind !== 'delivery') return `it is no delivery (${letter.kind}: ${letter.reason})`;
-  return letter.replayedAt
-    ? `it was replayed at ${letter.replayedAt.toISOString().replace('T', ' ')} as ${letter.replayId}`
-    : null;
+  if (!letter.replayedAt) return null;
+  const at = letter.replayedAt.toISOString().replace('T', ' ');
+  return letter.replayId === null
+    ? `its payload was erased at ${at}`
+    : `it was replayed at ${at} as ${letter.replayId}`;
 }
