@@ -46,6 +46,14 @@ describe('spaced calls', () => {
     expect(call(spaced, 1)).toEqual([1]);
   });
 
+  it('calls that wait do not keep a process alive', () => {
+    vi.useRealTimers();
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    call(createSpacedCalls(5), 3);
+    expect(timers()).toBe(before);
+  });
+
   it('a call that throws does not keep the next one from being made', () => {
     const spaced = createSpacedCalls(5);
     expect(() =>

@@ -10,7 +10,8 @@ export function createSpacedCalls(everyMs: number): (call: () => void) => void {
     const call = waiting.shift();
     isPausing = call !== undefined;
     if (!call) return;
-    setTimeout(next, everyMs);
+    // A process that stops has aborted the sockets that wait, and must not stay alive for them.
+    setTimeout(next, everyMs).unref();
     call();
   }
 
