@@ -6,7 +6,7 @@ import { signedTimeAndBody } from './signed-body.ts';
 import { signedRequest } from './signed-request.ts';
 import { tamperingsOf } from './tamperings.ts';
 
-/** What a row of `presets.ts` holds for a provider that signs the time and the body. */
+/** The row of a provider that signs the time and the body. */
 const preset: Preset = {
   name: 'acme-pay',
   title: 'Acme Pay',
