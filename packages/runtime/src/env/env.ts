@@ -1,6 +1,7 @@
 import { redactUrl } from '@hqrelay/domain/secrets/redaction';
 import type { z } from 'zod';
-import { type Variable, type VariableName, variables } from './env-variables.ts';
+import { type VariableName, variables } from './env-variables.ts';
+import type { Variable } from './variable.ts';
 
 type ValueOf<V> = V extends Variable<string, infer Schema, infer Unset> ? z.output<Schema> | Unset : never;
 
