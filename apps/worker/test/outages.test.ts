@@ -126,8 +126,13 @@ describe('while RabbitMQ is down', () => {
     await world.servers.rabbitmq!.kill();
     await world.waitForAttempts(id, 1);
     await waitFor('the next attempt to be in the outbox', async () => {
-      const { rows } = await world.sql.query<{ exchange: string; message: Buffer }>('select * from outbox');
-      return rows.length === 1 && rows[0]?.exchange === 'hqrelay.delay.1s';
+      const { rows } = await world.sql.query<{ message: Buffer }>('select message from outbox');
+      const decoded = rows.map(({ message }) => decodeMessage(message));
+      return (
+        decoded.length === 1 &&
+        decoded[0]?.kind === 'message' &&
+        decoded[0].message.envelope.delivery?.attemptNum === 2
+      );
     });
 
     await world.servers.rabbitmq!.start();
