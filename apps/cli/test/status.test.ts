@@ -72,7 +72,7 @@ it('status names each dependency that is down with its reason, prints the other 
   await worker.end();
 
   own.servers.rabbitmq?.freeze();
-  const env = { ...own.env, CONSOLE_DATABASE_URL: 'postgres://nobody:hunter2hunter2@127.0.0.1:1/none' };
+  const env = { ...own.env, CONSOLE_DATABASE_URL: 'postgres://unknown_user:hunter2hunter2@127.0.0.1:1/none' };
   const allDown = await runCli(env, ['status']);
   expect(allDown.exitCode).toBe(1);
   expect(allDown.stdout).toMatch(/postgres +DOWN: .*ECONNREFUSED/);

@@ -25,7 +25,7 @@ const attemptsScanned = 20_000;
 /** A correlation id of the relay's own is made within a request, so that its time bounds the webhook's. */
 const requestMaxMs = 15_000;
 
-/** What has this id, whoever made it, or this text in its payload; each thing once. */
+/** Webhooks, deliveries and attempts that have this id, be it the provider's or the relay's, or this text in the payload; each once. */
 export async function search(
   client: Queryable,
   asked: Search,
