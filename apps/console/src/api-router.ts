@@ -1,7 +1,7 @@
 import express, { Router, type Request, type RequestHandler, type Response } from 'express';
-import type { ApiKey } from '@hqrelay/db/queries/api-keys';
 import { routes } from './routes/routes.ts';
 import { sendError } from './api/answer.ts';
+import type { Caller } from './api/caller.ts';
 import { authenticate } from './api/authenticate.ts';
 import { createOpenApi } from './api/openapi.ts';
 import { createPostmanCollection } from './api/postman.ts';
@@ -9,7 +9,7 @@ import type { ApiDeps } from './api/request-context.ts';
 import { RequestRate } from './api/request-rate.ts';
 import { serveRoute } from './api/serve-route.ts';
 
-type RequestLocals = { key?: ApiKey; correlationId: string; code?: string };
+type RequestLocals = { caller?: Caller; correlationId: string; code?: string };
 
 const bodyBytesMax = 256 << 10;
 /** For each key, and for each process of the console. */
@@ -52,12 +52,12 @@ function reported({ report }: ApiDeps, operation: string): RequestHandler {
   return (_request, response, next) => {
     const startedAt = performance.now();
     response.once('close', () => {
-      const { key, correlationId, code } = response.locals as RequestLocals;
+      const { caller, correlationId, code } = response.locals as RequestLocals;
       report({
         operation,
         statusCode: response.statusCode,
         durationMs: Math.round(performance.now() - startedAt),
-        apiKeyId: key?.id,
+        apiKeyId: caller?.id,
         correlationId,
         code,
       });
@@ -75,13 +75,13 @@ function requireKey(deps: ApiDeps): RequestHandler {
     const address = request.ip ?? '';
     const refusedWaitMs = ofRefused.waitOf(address, now);
     if (refusedWaitMs > 0) return tooMany(response, refusedWaitMs);
-    const key = await authenticate(deps.stores.postgres.pool, request.get('authorization'), now);
-    if ('statusCode' in key) {
+    const caller = await authenticate(deps.stores.postgres.pool, request.get('authorization'), now);
+    if ('statusCode' in caller) {
       ofRefused.take(address, now);
-      return sendError(response, key);
+      return sendError(response, caller);
     }
-    response.locals['key'] = key;
-    const waitMs = ofKeys.take(key.id, now);
+    response.locals['caller'] = caller;
+    const waitMs = ofKeys.take(caller.id, now);
     if (waitMs > 0) return tooMany(response, waitMs);
     next();
   };

@@ -1,4 +1,4 @@
-import { newApiKey } from '@hqrelay/domain/access/api-key';
+import { newToken } from '@hqrelay/domain/access/token';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { expect, it } from 'vitest';
 import { openConsoleWorld } from './console-world.ts';
@@ -8,7 +8,7 @@ const { url, sql, get, post, remove, makeKey, createProject } = world;
 
 it.each([
   ['no key', null],
-  ['a key that does not exist', newApiKey()],
+  ['a key that does not exist', newToken('api_key')],
   ['a text that is no key', 'secret'],
 ])('a request with %s is answered 401', async (_what, key) => {
   const answer = await get('/api/v1/me', { key, headers: { 'x-correlation-id': 'mine' } });
@@ -23,7 +23,7 @@ it('a key that has expired or was revoked is answered 401 like one that does not
   const { body: created } = await post('/api/v1/api-keys', { name: 'short', role: 'viewer' });
   expect(await get('/api/v1/me', { key: created.apiKey })).toMatchObject({ statusCode: 200 });
   expect(await remove(`/api/v1/api-keys/${created.apiKeyId}`)).toMatchObject({ statusCode: 200 });
-  const unknown = await get('/api/v1/me', { key: newApiKey() });
+  const unknown = await get('/api/v1/me', { key: newToken('api_key') });
   for (const key of [expired, created.apiKey as string]) {
     expect(await get('/api/v1/me', { key })).toMatchObject({ statusCode: 401, body: unknown.body });
   }
@@ -57,7 +57,7 @@ it('a key of one project lists that project alone, and makes keys of that projec
 it('a key that hides payloads makes no key that shows them', async () => {
   const key = await makeKey('admin', { hidePayloads: true });
   const refused = await post('/api/v1/api-keys', { name: 'k', role: 'admin', hidePayloads: false }, { key });
-  expect(refused).toMatchObject({ statusCode: 403, body: { error: { code: 'key.exceeds_own' } } });
+  expect(refused).toMatchObject({ statusCode: 403, body: { error: { code: 'access.exceeds_own' } } });
   const made = await post('/api/v1/api-keys', { name: 'k', role: 'admin' }, { key });
   expect(await get('/api/v1/me', { key: made.body.apiKey })).toMatchObject({ body: { hidePayloads: true } });
 });

@@ -96,7 +96,8 @@ describe('access by role and project', () => {
       const key = await makeKey(role);
       const answer = await send(route, route.path.includes('{') ? await makeThings() : own, key);
       if (includesRole(role, route.role)) expect(answer.statusCode).toBe(route.statusCode);
-      else expect(answer).toMatchObject({ statusCode: 403, body: { error: { code: 'key.role_too_low' } } });
+      else
+        expect(answer).toMatchObject({ statusCode: 403, body: { error: { code: 'access.role_too_low' } } });
     },
   );
 

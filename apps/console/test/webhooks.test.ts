@@ -218,7 +218,7 @@ describe('one webhook', () => {
     const shown = await get(`/api/v1/webhooks/${webhooks[0]}`, { key });
     expect(shown.body).toMatchObject({ request: null, attempts: [{ responseBody: null }] });
     expect(JSON.stringify(shown.body)).not.toMatch(/hush|answer of the endpoint/);
-    const refused = { statusCode: 403, body: { error: { code: 'key.hides_payloads' } } };
+    const refused = { statusCode: 403, body: { error: { code: 'access.hides_payloads' } } };
     expect(await get(`/api/v1/webhooks/${webhooks[0]}/payload`, { key })).toMatchObject(refused);
     expect(await get(`${path}?q=4711`, { key })).toMatchObject(refused);
     expect(await get(`${path}/count?q=4711`, { key })).toMatchObject(refused);

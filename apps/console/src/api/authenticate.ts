@@ -1,7 +1,8 @@
-import { findApiKey, touchApiKey, type ApiKey } from '@hqrelay/db/queries/api-keys';
-import { hashApiKey } from '@hqrelay/domain/access/api-key';
+import { findApiKey, touchApiKey } from '@hqrelay/db/queries/api-keys';
+import { hashToken } from '@hqrelay/domain/access/token';
 import type pg from 'pg';
 import type { ErrorAnswer } from './answer.ts';
+import { callerOfKey, type Caller } from './caller.ts';
 
 const challenge = { 'WWW-Authenticate': 'Bearer realm="hqrelay"' };
 
@@ -10,9 +11,9 @@ export async function authenticate(
   pool: pg.Pool,
   authorization: string | undefined,
   now: number,
-): Promise<ApiKey | ErrorAnswer> {
+): Promise<Caller | ErrorAnswer> {
   const [, text = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
-  const keySha256 = hashApiKey(text);
+  const keySha256 = hashToken('api_key', text);
   const key = keySha256 === null ? null : await findApiKey(pool, keySha256);
   if (!key || key.status !== 'active') {
     return {
@@ -23,5 +24,5 @@ export async function authenticate(
     };
   }
   if (key.lastUsedAt === null || now - key.lastUsedAt.getTime() > 60_000) await touchApiKey(pool, key.id);
-  return key;
+  return callerOfKey(key);
 }

@@ -1,4 +1,3 @@
-import type { ApiKey } from '@hqrelay/db/queries/api-keys';
 import { readApiKey } from '@hqrelay/db/queries/api-keys';
 import { readEndpoint } from '@hqrelay/db/queries/endpoints';
 import { readProjectSecret } from '@hqrelay/db/queries/project-secrets';
@@ -8,6 +7,7 @@ import { readWebhook } from '@hqrelay/db/queries/webhooks';
 import { timeOfId } from '@hqrelay/domain/ids';
 import type pg from 'pg';
 import type { ErrorAnswer } from './answer.ts';
+import type { Caller } from './caller.ts';
 import { refuse, type ApiRefusal, type Named } from './route.ts';
 
 /** A project id, null for a thing of no one project, undefined when there is no such thing. */
@@ -28,12 +28,12 @@ const projectOf: Readonly<Record<Named, ProjectOf>> = {
 const words: Partial<Record<Named, string>> = { replay_job: 'replay job', api_key: 'API key' };
 
 /**
- * Answers 404 unless every thing that the path names exists, is of the project in the path, and is visible to the key. A thing of
+ * Answers 404 unless every thing that the path names exists, is of the project in the path, and is visible to the caller. A thing of
  * another project is answered like one that does not exist.
  */
 export async function refuseUnlessVisible(
   pool: pg.Pool,
-  key: ApiKey,
+  caller: Caller,
   names: Readonly<Record<string, Named>>,
   params: Readonly<Record<string, string>>,
 ): Promise<ErrorAnswer | undefined> {
@@ -42,7 +42,7 @@ export async function refuseUnlessVisible(
     const projectId = await projectOf[named](pool, id);
     const isVisible =
       projectId !== undefined &&
-      (key.projectId === null || projectId === key.projectId) &&
+      (caller.projectId === null || projectId === caller.projectId) &&
       (params['projectId'] === undefined || projectId === params['projectId']);
     if (!isVisible) {
       const message = `there is no ${words[named] ?? named} ${id}`;

@@ -29,7 +29,7 @@ export async function answerOnce(
       'An Idempotency-Key has 1 to 255 visible ASCII characters',
     );
   }
-  const id = { apiKeyId: context.key.id, idempotencyKey };
+  const id = { apiKeyId: context.caller.id, idempotencyKey };
   const requestSha256 = hash(
     'sha256',
     JSON.stringify([request.method, request.originalUrl, request.body ?? {}]),

@@ -1,12 +1,12 @@
 import type { Actor, SealingDeps } from '@hqrelay/actions/action';
 import { announceChange } from '@hqrelay/actions/announce-change';
-import type { ApiKey } from '@hqrelay/db/queries/api-keys';
 import type { NetworkPolicy } from '@hqrelay/domain/network/network-policy';
 import type { Sender } from '@hqrelay/outbound/send-request';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type pg from 'pg';
 import type { Report } from '../report.ts';
 import type { Stores } from '../stores.ts';
+import type { Caller } from './caller.ts';
 
 export type ApiDeps = {
   stores: Stores;
@@ -25,7 +25,7 @@ export type ApiDeps = {
 
 /** What a handler works with. */
 export type RequestContext = ApiDeps & {
-  key: ApiKey;
+  caller: Caller;
   /** Of the primary: for changes, and for what must be seen at once. */
   pool: pg.Pool;
   /** For lists and searches; may be a moment behind. */
@@ -36,9 +36,9 @@ export type RequestContext = ApiDeps & {
   warnings: string[];
 };
 
-export function createContext(deps: ApiDeps, key: ApiKey): RequestContext {
+export function createContext(deps: ApiDeps, caller: Caller): RequestContext {
   const { postgres, reads } = deps.stores;
-  const actor: Actor = `key:${key.id}`;
+  const { actor } = caller;
   const warnings: string[] = [];
   const actions: SealingDeps = {
     pool: postgres.pool,
@@ -48,7 +48,7 @@ export function createContext(deps: ApiDeps, key: ApiKey): RequestContext {
   };
   return {
     ...deps,
-    key,
+    caller,
     pool: postgres.pool,
     reads: reads.pool,
     actions,

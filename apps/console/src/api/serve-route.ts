@@ -1,8 +1,8 @@
 import { includesRole } from '@hqrelay/domain/access/api-role';
-import type { ApiKey } from '@hqrelay/db/queries/api-keys';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { answerOfRefusal, sendError, type ErrorAnswer } from './answer.ts';
+import type { Caller } from './caller.ts';
 import { refuseUnlessVisible } from './find-named.ts';
 import { answerOnce } from './idempotency.ts';
 import { createContext, type ApiDeps, type RequestContext } from './request-context.ts';
@@ -16,10 +16,10 @@ export type RouteAnswer =
 
 const emptyObject = z.strictObject({});
 
-/** Validates a request of an authenticated key, runs the route, and sends the answer. */
+/** Validates a request of an authenticated caller, runs the route, and sends the answer. */
 export function serveRoute(deps: ApiDeps, route: Route): RequestHandler {
   return async (request, response) => {
-    const context = createContext(deps, response.locals['key'] as ApiKey);
+    const context = createContext(deps, response.locals['caller'] as Caller);
     const input = parseInput(route, request);
     if ('statusCode' in input) return sendError(response, input);
     const refused = await refuseAccess(context, route, input.params);
@@ -70,15 +70,15 @@ function sentencesOf(part: string, error: z.ZodError | undefined): string[] {
 }
 
 async function refuseAccess(
-  { pool, key }: RequestContext,
+  { pool, caller }: RequestContext,
   { role, names = {} }: Route,
   params: Readonly<Record<string, string>>,
 ): Promise<ErrorAnswer | undefined> {
-  const invisible = await refuseUnlessVisible(pool, key, names, params);
+  const invisible = await refuseUnlessVisible(pool, caller, names, params);
   if (invisible) return invisible;
-  if (includesRole(key.role, role)) return undefined;
-  const message = `this needs the role ${role}; the key has the role ${key.role}`;
-  return { statusCode: 403, code: 'key.role_too_low', message };
+  if (includesRole(caller.role, role)) return undefined;
+  const message = `this needs the role ${role}; yours is ${caller.role}`;
+  return { statusCode: 403, code: 'access.role_too_low', message };
 }
 
 async function answerOf(context: RequestContext, route: Route, input: Input): Promise<RouteAnswer> {

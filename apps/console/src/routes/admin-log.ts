@@ -32,11 +32,11 @@ export const adminLogRoutes = [
     refusals: [404],
     statusCode: 200,
     answer: pageOf(entry).meta({ id: 'AdminLogPage' }),
-    handle: async ({ key, reads }, { query: { projectId: asked, target, ...page } }) => {
-      if (asked !== undefined && key.projectId !== null && asked !== key.projectId) {
+    handle: async ({ caller, reads }, { query: { projectId: asked, target, ...page } }) => {
+      if (asked !== undefined && caller.projectId !== null && asked !== caller.projectId) {
         return refuse(404, 'project.not_found', `there is no project ${asked}`);
       }
-      const filter = { projectId: asked ?? key.projectId, target };
+      const filter = { projectId: asked ?? caller.projectId, target };
       return readPage(
         { list: 'admin-log', ...filter },
         page,

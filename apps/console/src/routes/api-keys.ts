@@ -1,9 +1,10 @@
 import { createApiKey } from '@hqrelay/actions/api-key/create-api-key';
 import { revokeApiKey } from '@hqrelay/actions/api-key/revoke-api-key';
-import { readApiKeyPage, type ApiKey } from '@hqrelay/db/queries/api-keys';
+import { readApiKeyPage } from '@hqrelay/db/queries/api-keys';
 import { z } from 'zod';
+import { refuseToExceed } from '../api/caller.ts';
 import { byCreation, readPage } from '../api/page.ts';
-import { defineRoute, refuse, reply, type ApiRefusal } from '../api/route.ts';
+import { defineRoute, reply } from '../api/route.ts';
 import { apiKey, createdApiKey, me, newApiKey } from '../schemas/api-key.ts';
 import { pageOf, pageQuery, uuid } from '../schemas/fields.ts';
 import { mapReply } from './map-reply.ts';
@@ -20,7 +21,7 @@ export const apiKeyRoutes = [
     role: 'viewer',
     statusCode: 200,
     answer: me,
-    handle: async ({ key }) => reply({ kind: 'key' as const, ...key }),
+    handle: async ({ caller }) => reply({ ...caller, kind: 'key' as const }),
   }),
   defineRoute({
     method: 'get',
@@ -32,7 +33,7 @@ export const apiKeyRoutes = [
     query: z.strictObject(pageQuery),
     statusCode: 200,
     answer: pageOf(apiKey).meta({ id: 'ApiKeyPage' }),
-    handle: ({ key: { projectId }, pool }, { query }) =>
+    handle: ({ caller: { projectId }, pool }, { query }) =>
       readPage(
         { list: 'api-keys', projectId },
         query,
@@ -52,11 +53,11 @@ export const apiKeyRoutes = [
     refusals: [404],
     statusCode: 201,
     answer: createdApiKey,
-    handle: async ({ key, actions }, { body }) => {
+    handle: async ({ caller, actions }, { body }) => {
       const { name, role, expiresInSeconds = 7_776_000 } = body;
-      const projectId = body.projectId ?? key.projectId;
-      const hidePayloads = body.hidePayloads ?? key.hidePayloads;
-      const refused = exceeds(key, { projectId, hidePayloads });
+      const projectId = body.projectId ?? caller.projectId;
+      const hidePayloads = body.hidePayloads ?? caller.hidePayloads;
+      const refused = refuseToExceed(caller, { projectId, hidePayloads });
       if (refused) return refused;
       const input = { name, role, projectId, hidePayloads, expiresInMs: expiresInSeconds * 1_000 };
       return mapReply(await createApiKey(actions, input), (created) => ({
@@ -80,16 +81,3 @@ export const apiKeyRoutes = [
     handle: ({ actions }, { params }) => revokeApiKey(actions, params.id),
   }),
 ];
-
-/** No key makes one that sees more than itself. */
-function exceeds(
-  key: ApiKey,
-  { projectId, hidePayloads }: Pick<ApiKey, 'projectId' | 'hidePayloads'>,
-): ApiRefusal | undefined {
-  if (key.projectId !== null && projectId !== key.projectId) {
-    return refuse(404, 'project.not_found', `there is no project ${projectId}`);
-  }
-  return key.hidePayloads && !hidePayloads
-    ? refuse(403, 'key.exceeds_own', 'a key that hides payloads cannot make one that shows them')
-    : undefined;
-}

@@ -80,10 +80,10 @@ export const endpointVerbs = [
     body: nothing,
     statusCode: 200,
     answer: testedEndpoint,
-    handle: async ({ pool, secretsKey, sender, now, key }, { params: { endpointId } }) => {
+    handle: async ({ pool, secretsKey, sender, now, caller }, { params: { endpointId } }) => {
       const deps = { pool, secretsKey, send: sender.send.bind(sender) };
       const tested = await testEndpoint(deps, endpointId, now());
-      return mapReply(tested, ({ ping }) => (key.hidePayloads ? { ...ping, responseBody: null } : ping));
+      return mapReply(tested, ({ ping }) => (caller.hidePayloads ? { ...ping, responseBody: null } : ping));
     },
   }),
   defineRoute({

@@ -22,7 +22,7 @@ export const projectRoutes = [
     method: 'get',
     path: '/api/v1/projects',
     name: 'listProjects',
-    summary: 'The projects that the key sees, the newest first',
+    summary: 'The projects that you see, the newest first',
     tag,
     role: 'viewer',
     query: z.strictObject({
@@ -32,7 +32,7 @@ export const projectRoutes = [
     statusCode: 200,
     answer: pageOf(project).meta({ id: 'ProjectPage' }),
     handle: async (context, { query: { archived = false, ...asked } }) => {
-      const filter = { projectId: context.key.projectId, archivedToo: archived };
+      const filter = { projectId: context.caller.projectId, archivedToo: archived };
       const page = await readPage(
         { list: 'projects', ...filter },
         asked,
@@ -57,8 +57,8 @@ export const projectRoutes = [
       context,
       { body: { name, provider = 'generic', providerSettings, secret, allowShortSecret, ...settings } },
     ) => {
-      if (context.key.projectId !== null) {
-        return refuse(403, 'key.bound_to_project', 'a key that sees one project cannot make another');
+      if (context.caller.projectId !== null) {
+        return refuse(403, 'access.bound_to_project', 'who sees one project alone cannot make another');
       }
       const given =
         secret === undefined ? undefined : { value: secret, allowShort: allowShortSecret === true };

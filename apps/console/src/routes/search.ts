@@ -32,7 +32,7 @@ export const searchRoutes = [
     path: '/api/v1/search',
     name: 'search',
     summary:
-      'What has this id, the relay’s or the provider’s, or this text in its payload, over all projects that the key sees',
+      'What has this id, the relay’s or the provider’s, or this text in its payload, over all projects that you see',
     tag: 'Webhooks',
     role: 'viewer',
     query: z.strictObject({
@@ -47,7 +47,7 @@ export const searchRoutes = [
     }),
     statusCode: 200,
     answer: searchResult,
-    handle: async ({ reads, key }, { query: { q } }) =>
-      reply(await search(reads, { q, projectId: key.projectId, searchPayloads: !key.hidePayloads })),
+    handle: async ({ reads, caller }, { query: { q } }) =>
+      reply(await search(reads, { q, projectId: caller.projectId, searchPayloads: !caller.hidePayloads })),
   }),
 ];

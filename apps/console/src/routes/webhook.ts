@@ -40,11 +40,11 @@ export const oneWebhookRoutes = [
     names,
     statusCode: 200,
     answer: webhookDetails,
-    handle: async ({ pool, key }, input) => {
+    handle: async ({ pool, caller }, input) => {
       const webhookLogId = input.params.id;
       const period = { id: webhookLogId, receivedAt: timeOfId(webhookLogId) };
       const details = (await readWebhookDetails(pool, { ...period, bodyBytesMax: 0 })) as WebhookDetails;
-      return reply(shownDetails(details, key.hidePayloads));
+      return reply(shownDetails(details, caller.hidePayloads));
     },
   }),
   defineRoute({
@@ -58,8 +58,8 @@ export const oneWebhookRoutes = [
     names,
     statusCode: 200,
     answer: 'attachment',
-    handle: async ({ pool, key }, input) => {
-      if (key.hidePayloads) return refuse(403, 'key.hides_payloads', 'this key hides payloads');
+    handle: async ({ pool, caller }, input) => {
+      if (caller.hidePayloads) return refuse(403, 'access.hides_payloads', 'payloads are hidden from you');
       const webhookLogId = input.params.id;
       const bytes = await readWebhookPayload(pool, {
         id: webhookLogId,

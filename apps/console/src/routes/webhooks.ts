@@ -54,8 +54,11 @@ export const webhookRoutes = [
       description:
         'A filter that matches few webhooks may give a short or empty page with a nextCursor: go on there.',
     }),
-    handle: async ({ key, reads, now }, { params: { projectId }, query: { limit, cursor, ...filter } }) => {
-      const refused = refusePayloadSearch(key, filter);
+    handle: async (
+      { caller, reads, now },
+      { params: { projectId }, query: { limit, cursor, ...filter } },
+    ) => {
+      const refused = refusePayloadSearch(caller, filter);
       if (refused) return refused;
       return readPage(
         { list: 'webhooks', projectId, ...filter },
@@ -77,8 +80,8 @@ export const webhookRoutes = [
     query: z.strictObject(filterQuery),
     statusCode: 200,
     answer: webhookCount,
-    handle: async ({ key, reads, now }, { params: { projectId }, query: filter }) =>
-      refusePayloadSearch(key, filter) ??
+    handle: async ({ caller, reads, now }, { params: { projectId }, query: filter }) =>
+      refusePayloadSearch(caller, filter) ??
       reply(await countWebhooks(reads, { projectId, ...filter, ...periodOf(filter, now()) })),
   }),
 ];
@@ -88,7 +91,7 @@ function refusePayloadSearch(
   { q }: Filter,
 ): ApiRefusal | undefined {
   return hidePayloads && q !== undefined
-    ? refuse(403, 'key.hides_payloads', 'a key that hides payloads cannot search them')
+    ? refuse(403, 'access.hides_payloads', 'payloads are hidden from you: you cannot search them')
     : undefined;
 }
 

@@ -120,6 +120,6 @@ export const testedEndpoint = z
     latencyMs: z.int(),
     phase: z.string().nullable().describe('The phase that failed; null when the endpoint answered.'),
     error: z.string().nullable(),
-    responseBody: z.string().nullable().describe('Null also where the key hides payloads.'),
+    responseBody: z.string().nullable().describe('Null also where payloads are hidden from you.'),
   })
   .meta({ id: 'TestedEndpoint' });

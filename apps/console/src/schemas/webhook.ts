@@ -64,7 +64,10 @@ const attempt = z
     statusCode: z.int().nullable().describe('Null: no answer.'),
     latencyMs: z.int(),
     error: z.string().nullable(),
-    responseBody: z.string().nullable().describe('The first 4 KiB. Null also where the key hides payloads.'),
+    responseBody: z
+      .string()
+      .nullable()
+      .describe('The first 4 KiB. Null also where payloads are hidden from you.'),
     correlationId: z.string(),
     attemptedAt: time,
     nextAttemptAt: time.nullable(),
@@ -81,7 +84,7 @@ export const webhookDetails = z
         payloadBytes: z.int(),
       })
       .nullable()
-      .describe('Null where the payload was never stored, was dropped, or the key hides payloads.'),
+      .describe('Null where the payload was never stored, was dropped, or payloads are hidden from you.'),
     deliveries: z.array(delivery),
     attempts: z.array(attempt).describe('In the order they were made, those of replays too.'),
     replays: z.array(replay),

@@ -1,6 +1,6 @@
 import { inTransaction } from '@hqrelay/db/in-transaction';
 import { insertApiKey, type ApiKey, type NewApiKey } from '@hqrelay/db/queries/api-keys';
-import { hashApiKey, newApiKey } from '@hqrelay/domain/access/api-key';
+import { hashToken, newToken } from '@hqrelay/domain/access/token';
 import { newId } from '@hqrelay/domain/ids';
 import { done, type ActionDeps, type ActionResult } from '../action.ts';
 import { recordChange } from '../record-change.ts';
@@ -14,13 +14,13 @@ export async function createApiKey(
   { pool, actor }: Pick<ActionDeps, 'pool' | 'actor'>,
   input: Omit<NewApiKey, 'id' | 'keySha256'>,
 ): Promise<ActionResult<CreatedApiKey>> {
-  const key = newApiKey();
+  const key = newToken('api_key');
   return inTransaction(pool, async (client) => {
     if (input.projectId !== null) {
       const project = await takeProject(client, input.projectId);
       if (project.kind === 'refused') return project;
     }
-    const keySha256 = hashApiKey(key) as string;
+    const keySha256 = hashToken('api_key', key) as string;
     const apiKey = await insertApiKey(client, { ...input, id: newId(Date.now()), keySha256 });
     await recordChange(client, actor, {
       action: 'api_key.create',
