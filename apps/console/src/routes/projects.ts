@@ -7,6 +7,8 @@ import type { RequestContext } from '../api/request-context.ts';
 import { defineRoute, refuse, reply } from '../api/route.ts';
 import { pageOf, pageQuery, queryFlag, uuid } from '../schemas/fields.ts';
 import { createdProject, newProject, project, projectChanges } from '../schemas/project.ts';
+import { sparkline } from '../schemas/statistics.ts';
+import { readSparklines } from '../statistics/read-sparklines.ts';
 import { mapItems, mapReply } from './map-reply.ts';
 
 const tag = 'Projects';
@@ -16,6 +18,10 @@ const names = { projectId: 'project' } as const;
 const withUrl =
   ({ webhookBaseUrl }: RequestContext) =>
   (row: Project) => ({ ...row, webhookUrl: `${webhookBaseUrl}/v1/webhooks/${row.id}` });
+
+const listedProject = project
+  .extend({ statistics: sparkline.optional().describe('With include=statistics.') })
+  .meta({ id: 'ListedProject' });
 
 export const projectRoutes = [
   defineRoute({
@@ -28,10 +34,11 @@ export const projectRoutes = [
     query: z.strictObject({
       ...pageQuery,
       archived: queryFlag.optional().describe('true lists archived ones too.'),
+      include: z.enum(['statistics']).optional().describe('statistics: the last 24 hours of each project.'),
     }),
     statusCode: 200,
-    answer: pageOf(project).meta({ id: 'ProjectPage' }),
-    handle: async (context, { query: { archived = false, ...asked } }) => {
+    answer: pageOf(listedProject).meta({ id: 'ProjectPage' }),
+    handle: async (context, { query: { archived = false, include, ...asked } }) => {
       const filter = { projectId: context.caller.projectId, archivedToo: archived };
       const page = await readPage(
         { list: 'projects', ...filter },
@@ -39,7 +46,10 @@ export const projectRoutes = [
         (request) => readProjectPage(context.reads, filter, request),
         byCreation,
       );
-      return mapItems(page, withUrl(context));
+      if (page.kind !== 'done' || include === undefined) return mapItems(page, withUrl(context));
+      const ids = page.value.items.map(({ id }) => id);
+      const lines = await readSparklines(context.reads, ids, context.now());
+      return mapItems(page, (row) => ({ ...withUrl(context)(row), statistics: lines.get(row.id) }));
     },
   }),
   defineRoute({

@@ -8,6 +8,7 @@ import { projectRoutes } from './projects.ts';
 import { replayRoutes } from './replays.ts';
 import { searchRoutes } from './search.ts';
 import { secretRoutes } from './secrets.ts';
+import { statisticsRoutes } from './statistics.ts';
 import { oneWebhookRoutes } from './webhook.ts';
 import { webhookRoutes } from './webhooks.ts';
 
@@ -22,6 +23,7 @@ export const routes: readonly Route[] = [
   ...searchRoutes,
   ...deadLetterRoutes,
   ...replayRoutes,
+  ...statisticsRoutes,
   ...apiKeyRoutes,
   ...adminLogRoutes,
 ];

@@ -16,6 +16,7 @@ import { createMeasureBacklog, type MeasureBacklogDeps } from './measure-backlog
 import { createPutBackStranded } from './put-back-stranded.ts';
 import type { MeasureQueueAgesDeps } from './queue-ages.ts';
 import { releaseHeld } from './release-held.ts';
+import { rollUpStatistics } from './roll-up-statistics.ts';
 import type { Job } from './runner.ts';
 import { runReplayJobs } from './run-replay-jobs.ts';
 import { createStoreDeadLetters } from './store-dead-letters.ts';
@@ -59,6 +60,11 @@ export function createJobs(deps: JobDeps) {
     measureBacklog: {
       everyMs: ({ tookMs }) => Math.max(5_000, 50 * tookMs),
       run: createMeasureBacklog(deps),
+    },
+    // History is counted in a fifth of the time, so that it does not delay webhooks.
+    rollUpStatistics: {
+      everyMs: ({ count, tookMs }) => (count > 0 ? Math.max(500, 4 * tookMs) : 30_000),
+      run: (stopping) => rollUpStatistics(deps, stopping),
     },
     makePartitions: { everyMs: 600_000, event: 'partitions.made', run: () => makePartitions(deps) },
     dropExpiredKeys: { everyMs: 600_000, event: 'keys.dropped', run: () => dropExpiredKeys(deps) },

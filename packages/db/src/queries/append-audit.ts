@@ -1,6 +1,7 @@
 import type { CredentialPlace } from '@hqrelay/domain/inbound/forwarded-credentials';
 import { timeOfId } from '@hqrelay/domain/ids';
 import type pg from 'pg';
+import { markStale, staleBuckets } from './stale-statistics.ts';
 
 export type WebhookLogRow = {
   /** UUIDv7; the time inside it is `received_at`. */
@@ -64,8 +65,7 @@ export function timeOfRow(row: AuditRow): number {
 
 // One statement for a whole batch: facts travel as one JSON text, bytes as one binary value that is cut at offsets, which
 // costs a fraction of a parameter each. Written twice, a row stays one: its id and its time are its producer's.
-const insertWebhooks = `
-with batch as materialized (
+const insertWebhooks = `batch as materialized (
   select * from json_to_recordset($1::json) as r(id uuid, "projectId" uuid, "webhookId" text, "eventType" text, status webhook_status,
     reason text, "endpointIds" uuid[], "duplicateOf" uuid, "payloadSha256" text, "payloadBytes" int, "bodyIsKey" boolean,
     "remoteAddr" text, "correlationId" text, "requestCount" int, "receivedAt" bigint, "payloadStart" int, "payloadLength" int, headers jsonb, query text, credentials jsonb,
@@ -89,8 +89,7 @@ select id, "projectId", "webhookId", "eventType", status, reason, coalesce("endp
 from batch
 on conflict do nothing`;
 
-const insertAttempts = `
-insert into delivery_attempts (id, delivery_id, webhook_log_id, project_id, endpoint_id, lane, attempt_num, status, status_code,
+const insertAttempts = `insert into delivery_attempts (id, delivery_id, webhook_log_id, project_id, endpoint_id, lane, attempt_num, status, status_code,
   latency_ms, error, response_body, correlation_id, attempted_at, next_attempt_at)
 select id, "deliveryId", "webhookLogId", "projectId", "endpointId", lane, "attemptNum", status, "statusCode", "latencyMs", error,
   "responseBody", "correlationId", to_timestamp("attemptedAt" / 1000.0), to_timestamp("nextAttemptAt" / 1000.0)
@@ -148,19 +147,28 @@ async function appendWebhooks(
       }),
     }),
   );
-  await pool.query(insertWebhooks, [`[${facts.join()}]`, Buffer.concat(blob, blobLength)]);
+  const values = [`[${facts.join()}]`, Buffer.concat(blob, blobLength)];
+  const stale = staleBuckets(
+    rows.map(({ log }) => timeOfId(log.id)),
+    Date.now(),
+  );
+  if (stale) await pool.query(`with ${markStale('$3')}, ${insertWebhooks}`, [...values, stale]);
+  else await pool.query(`with ${insertWebhooks}`, values);
 }
 
 async function appendAttempts(
   pool: pg.Pool,
   rows: readonly Extract<AuditRow, { kind: 'attempt' }>[],
 ): Promise<ReadonlySet<string>> {
-  const facts = rows.map(({ attempt }) => storable({ ...attempt, attemptedAt: timeOfId(attempt.id) }));
-  const { rowCount } = await pool.query(insertAttempts, [`[${facts.join()}]`]);
-  if (rowCount === rows.length) return noIds;
-  // Some exist already: these rows were written before, or another worker made the same attempt.
   const ids = rows.map(({ attempt }) => attempt.id);
   const times = ids.map(timeOfId);
+  const facts = rows.map(({ attempt }, index) => storable({ ...attempt, attemptedAt: times[index] }));
+  const stale = staleBuckets(times, Date.now());
+  const { rowCount } = await (stale
+    ? pool.query(`with ${markStale('$2')} ${insertAttempts}`, [`[${facts.join()}]`, stale])
+    : pool.query(insertAttempts, [`[${facts.join()}]`]));
+  if (rowCount === rows.length) return noIds;
+  // Some exist already: these rows were written before, or another worker made the same attempt.
   const there = await pool.query<{ id: string }>(
     'select id from delivery_attempts where id = any($1::uuid[]) and attempted_at between $2 and $3',
     [ids, new Date(Math.min(...times)), new Date(Math.max(...times))],

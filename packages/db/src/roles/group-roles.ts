@@ -9,6 +9,10 @@ const state = [
   'endpoint_releases',
   'replay_jobs',
   'stranded_search',
+  'received_statistics',
+  'attempt_statistics',
+  'statistics_stale',
+  'statistics_progress',
 ];
 const api = ['api_keys', 'api_answers'];
 const views = ['delivery_status', 'replay_status'];
@@ -48,6 +52,7 @@ export const groupRoles = {
     // It asks whether a message, an attempt or a held delivery of an accepted webhook exists.
     'select (webhook_log_id, attempted_at) on delivery_attempts',
     'select (webhook_log_id) on held_deliveries',
+    'insert on statistics_stale',
     'update (last_received_at) on projects',
     'update (last_verified_at) on project_secrets',
     `execute on function ${ensurePartition}`,
@@ -58,6 +63,8 @@ export const groupRoles = {
     'insert on webhook_logs, webhook_payloads, delivery_attempts, replays, admin_log, dead_letters',
     'insert, update, delete on held_deliveries, outbox, endpoint_breakers',
     'insert, update on endpoint_releases, stranded_search',
+    'insert, delete on received_statistics, attempt_statistics, statistics_stale',
+    'update on statistics_progress',
     'update (replay_id, replayed_at) on dead_letters',
     'update (state, replayed, not_replayed, cursor_at, cursor_id, next_due_at, ended_at) on replay_jobs',
     // It locks expired keys before it deletes them.
