@@ -8,7 +8,7 @@ import { endToEndSlot, isEndToEnd } from './statistics.ts';
  * How long after its end a bucket is counted first. A writer marks a bucket from a minute after its end on, so that clocks may
  * differ by minutes and a statement may take seconds.
  */
-export const settledAfterMs = 10 * 60_000;
+const settledAfterMs = 10 * 60_000;
 
 /** Of a bucket with millions of rows. */
 const statementTimeout = '60s';
