@@ -13,7 +13,7 @@ RUN npm ci
 COPY . .
 RUN npm run build \
  && npm prune --omit=dev \
- && rm -rf apps/*/src apps/*/test packages/*/src packages/*/test \
+ && rm -rf apps/*/src apps/*/web apps/*/test packages/*/src packages/*/test \
  && rm -rf tools/services && for dev in services testing e2e provider-oracles; do rm -rf "packages/$dev" "node_modules/@hqrelay/$dev"; done
 
 FROM node:24.19.0-bookworm-slim

@@ -27,7 +27,7 @@ export default defineConfig({
           name: 'unit',
           include: [
             'packages/*/src/**/*.test.ts',
-            'apps/*/src/**/*.test.ts',
+            'apps/*/{src,web}/**/*.test.ts',
             'tools/*/*.test.ts',
             'tools/services/src/**/*.test.ts',
           ],

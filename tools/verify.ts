@@ -21,6 +21,7 @@ const checks: readonly Check[] = [
   { name: 'format', args: [tool('prettier'), '--check', '--log-level=warn', ...prettierCache, '.'] },
   { name: 'lint', args: [tool('oxlint')] },
   { name: 'types', args: [tool('tsc'), '--noEmit', '-p', 'tsconfig.json'] },
+  { name: 'types of the pages', args: [tool('tsc'), '-p', 'apps/console/web/tsconfig.json'] },
   {
     name: 'unused code',
     args: [tool('knip'), '--no-progress', '--no-config-hints', '-t', 'tsconfig.build.json'],

@@ -60,12 +60,29 @@ export type Route = Omit<RouteDefinition, 'handle'> & {
   ) => Promise<Reply<unknown>>;
 };
 
+/** A route as the pages see it: its method, path and schemas type their requests. */
+export type TypedRoute<Method, Path, P, Q, B, A> = Omit<
+  Route,
+  'method' | 'path' | 'params' | 'query' | 'body' | 'answer'
+> & {
+  method: Method;
+  path: Path;
+  params?: P;
+  query?: Q;
+  body?: B;
+  answer: A;
+};
+
 export function defineRoute<
+  const Method extends Route['method'],
+  const Path extends string,
   P extends Params,
   Q extends Fields,
   B extends Fields,
   A extends z.ZodType | 'attachment',
->(definition: RouteDefinition<P, Q, B, A>): Route {
+>(
+  definition: RouteDefinition<P, Q, B, A> & { method: Method; path: Path },
+): TypedRoute<Method, Path, P, Q, B, A> {
   return definition;
 }
 

@@ -30,8 +30,8 @@ const path = '/api/v1/projects/{projectId}/endpoints/{endpointId}';
 const nothing = z.strictObject({});
 
 /** A verb that changes an endpoint and answers it as it is then. */
-function verb<Body extends z.ZodObject>(
-  name: 'pause' | 'resume' | 'enable' | 'disable',
+function verb<const Name extends 'pause' | 'resume' | 'enable' | 'disable', Body extends z.ZodObject>(
+  name: Name,
   summary: string,
   body: Body,
   act: (

@@ -1,4 +1,3 @@
-import type { Route } from '../api/route.ts';
 import { adminLogRoutes } from './admin-log.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
@@ -13,7 +12,7 @@ import { oneWebhookRoutes } from './webhook.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 /** Every operation of the HTTP API. */
-export const routes: readonly Route[] = [
+export const routes = [
   ...projectRoutes,
   ...secretRoutes,
   ...endpointRoutes,

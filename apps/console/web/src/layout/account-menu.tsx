@@ -1,0 +1,47 @@
+import { Menu } from '@base-ui/react/menu';
+import { Link } from '@tanstack/react-router';
+import type { Me } from '../api/entities.ts';
+import { buttonClass } from '../components/button.tsx';
+import { useTheme, type Theme } from '../display/theme.ts';
+
+const item =
+  'flex w-full cursor-pointer items-center justify-between gap-4 rounded px-2.5 py-1.5 text-sm text-ink no-underline outline-none data-highlighted:bg-raised';
+const themes: Record<Theme, string> = { system: 'As the system', light: 'Light', dark: 'Dark' };
+
+export function AccountMenu({ me }: { me: Me }) {
+  const [theme, setTheme] = useTheme();
+  return (
+    <Menu.Root>
+      <Menu.Trigger className={buttonClass('quiet', true)}>Menu</Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner align="end" sideOffset={6} className="z-30">
+          <Menu.Popup className="w-60 rounded-lg border border-line bg-surface p-1.5 shadow-xl outline-none">
+            <div className="border-b border-line px-2.5 pt-1 pb-2">
+              <p className="m-0 truncate font-medium">{me.name}</p>
+              <p className="m-0 text-xs text-muted">
+                {me.role}
+                {me.projectId === null ? ' of all projects' : ' of one project'}
+                {me.hidePayloads && ', payloads hidden'}
+              </p>
+            </div>
+            <Menu.Item className={item} render={<Link to="/">Projects</Link>} />
+            <Menu.Item className={item} render={<a href="/api/docs">HTTP API</a>} />
+            <Menu.RadioGroup
+              value={theme}
+              onValueChange={(value) => setTheme(value as Theme)}
+              aria-label="Colours"
+              className="border-t border-line pt-1.5"
+            >
+              {Object.entries(themes).map(([value, label]) => (
+                <Menu.RadioItem key={value} value={value} closeOnClick={false} className={item}>
+                  {label}
+                  <Menu.RadioItemIndicator>✓</Menu.RadioItemIndicator>
+                </Menu.RadioItem>
+              ))}
+            </Menu.RadioGroup>
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}

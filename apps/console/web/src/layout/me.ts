@@ -1,0 +1,14 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Me } from '../api/entities.ts';
+import { read } from '../api/read.ts';
+
+const ranks: Record<Me['role'], number> = { viewer: 0, operator: 1, admin: 2 };
+
+/** What the reader may do; nothing until it is known. */
+export function useMe() {
+  const { data: me } = useQuery(read('get /api/v1/me', {}));
+  return {
+    me,
+    may: (role: Me['role']) => me !== undefined && ranks[me.role] >= ranks[role],
+  };
+}

@@ -1,0 +1,37 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { read } from '../api/read.ts';
+import { Tag } from '../components/tag.tsx';
+
+const tab =
+  'border-b-2 border-transparent px-3 py-2.5 text-sm font-medium whitespace-nowrap text-muted no-underline hover:text-ink';
+const tabProps = { className: tab, activeProps: { className: 'border-accent! text-ink!' } } as const;
+
+/** The name of the project and its sections, over each of its pages. */
+export function ProjectLayout() {
+  const { projectId } = useParams({ from: '/signed-in/projects/$projectId' });
+  const { data: project } = useQuery(read('get /api/v1/projects/{projectId}', { params: { projectId } }));
+  const params = { projectId };
+  return (
+    <>
+      <div className="-mx-3 mb-5 border-b border-line px-3 pt-3 sm:-mx-4 sm:px-4">
+        <p className="m-0 flex min-h-6 items-center gap-2 px-3 font-semibold">
+          {project?.name ?? ' '}
+          {project?.enabled === false && <Tag tone="bad">disabled</Tag>}
+          {project && project.archivedAt !== null && <Tag>archived</Tag>}
+        </p>
+        <nav aria-label="Project" className="flex overflow-x-auto">
+          <Link to="/projects/$projectId" params={params} {...tabProps} activeOptions={{ exact: true }}>
+            Overview
+          </Link>
+          <Link to="/projects/$projectId/webhooks" params={params} {...tabProps}>
+            Webhooks
+          </Link>
+        </nav>
+      </div>
+      <main>
+        <Outlet />
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,49 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { inputClass } from '../components/field.tsx';
+import { isTyping } from './is-typing.ts';
+
+/** One box for everything that the API's search finds. `/` puts the cursor there. */
+export function SearchBox() {
+  const { q } = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const input = useRef<HTMLInputElement>(null);
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      event.preventDefault();
+      input.current?.select();
+      input.current?.focus();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, []);
+
+  const isOnSearchPage = window.location.pathname === '/search';
+  return (
+    <search className="order-last w-full grow sm:order-none sm:w-auto sm:max-w-xl">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const text = input.current?.value.trim() ?? '';
+          if (text !== '') void navigate({ to: '/search', search: { q: text } });
+        }}
+      >
+        <input
+          ref={input}
+          key={isOnSearchPage ? q : ''}
+          type="search"
+          name="q"
+          defaultValue={isOnSearchPage ? q : ''}
+          minLength={3}
+          maxLength={255}
+          aria-label="Search"
+          aria-keyshortcuts="/"
+          placeholder="An id, or a value in a payload, such as order 4711"
+          className={inputClass}
+        />
+      </form>
+    </search>
+  );
+}

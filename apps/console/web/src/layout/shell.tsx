@@ -1,0 +1,35 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Me } from '../api/entities.ts';
+import { AccountMenu } from './account-menu.tsx';
+import { SearchBox } from './search-box.tsx';
+import { ZoneSwitch } from './zone-switch.tsx';
+
+export function Shell({ me, children }: { me: Me; children: ReactNode }) {
+  return (
+    <>
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded focus:bg-surface focus:p-2"
+      >
+        Skip to the content
+      </a>
+      <header className="sticky top-0 z-20 border-b border-line bg-surface">
+        <div className="mx-auto flex max-w-7xl flex-wrap items-center gap-x-3 gap-y-2 px-3 py-2 sm:px-4">
+          <Link to="/" className="flex items-center gap-2 font-semibold text-ink no-underline">
+            <img src="/icon.svg" alt="" width={22} height={22} />
+            HQRelay
+          </Link>
+          <SearchBox />
+          <div className="ml-auto flex items-center gap-1">
+            <ZoneSwitch />
+            <AccountMenu me={me} />
+          </div>
+        </div>
+      </header>
+      <div id="content" className="mx-auto max-w-7xl px-3 pb-16 sm:px-4">
+        {children}
+      </div>
+    </>
+  );
+}

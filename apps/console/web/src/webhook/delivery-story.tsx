@@ -1,0 +1,89 @@
+import { Link } from '@tanstack/react-router';
+import type { Attempt, WebhookDetails } from '../api/entities.ts';
+import { Tag } from '../components/tag.tsx';
+import { formatDuration } from '../display/time-format.ts';
+import { deliveryStates } from '../display/states.ts';
+import { Time } from '../display/zone.tsx';
+import { Step } from './step.tsx';
+import type { Story } from './stories.ts';
+import { WhyItWaits } from './why-it-waits.tsx';
+
+type Props = Story & { webhook: WebhookDetails['webhook'] };
+
+/** One delivery: its endpoint, every attempt, and what comes next. */
+export function DeliveryStory({ delivery, attempts, replay, webhook }: Props) {
+  const { label, tone } = deliveryStates[delivery.state];
+  return (
+    <>
+      <Step
+        tone="plain"
+        title={
+          <span className="flex flex-wrap items-center gap-2">
+            <Link
+              to="/projects/$projectId/webhooks"
+              params={{ projectId: webhook.projectId }}
+              className="break-all text-ink underline decoration-line-strong underline-offset-2"
+            >
+              {delivery.url ?? 'An unknown endpoint'}
+            </Link>
+            <Tag tone={tone}>{label}</Tag>
+          </span>
+        }
+        {...(replay && { time: <Time at={replay.requestedAt} /> })}
+      >
+        {replay && `Replayed by ${replay.requestedBy}.`}
+      </Step>
+      {attempts.map((attempt) => (
+        <AttemptStep key={attempt.id} attempt={attempt} />
+      ))}
+      {(delivery.state === 'waiting' || delivery.state === 'held') && (
+        <WhyItWaits delivery={delivery} projectId={webhook.projectId} />
+      )}
+      {delivery.state === 'dead_lettered' && (
+        <Step tone="bad" title="Dead letter">
+          {delivery.deadReason ?? 'The schedule is used up.'}
+          {delivery.replayedAt === null
+            ? ' It is not tried again unless it is replayed.'
+            : ' It was replayed: see below.'}
+        </Step>
+      )}
+    </>
+  );
+}
+
+function AttemptStep({ attempt }: { attempt: Attempt }) {
+  const { attemptNum, status, statusCode, latencyMs, error, responseBody, lane, nextAttemptAt } = attempt;
+  const isDelivered = status === 'delivered';
+  return (
+    <Step
+      tone={isDelivered ? 'good' : 'bad'}
+      title={
+        <>
+          Attempt {attemptNum}: {statusCode === null ? 'no answer' : `answered ${statusCode}`}
+          <span className="font-normal text-muted"> in {formatDuration(latencyMs)}</span>
+        </>
+      }
+      time={<Time at={attempt.attemptedAt} />}
+    >
+      {error !== null && <span className="block break-words text-ink">{error}</span>}
+      {lane === 'replay' && attemptNum === 1 && 'A replay. '}
+      {nextAttemptAt !== null && (
+        <>
+          The next attempt is due at <Time at={nextAttemptAt} />.
+        </>
+      )}
+      {responseBody !== null && responseBody !== '' && (
+        <details className="mt-1">
+          <summary className="text-sm text-accent">What it answered</summary>
+          <pre
+            // A region that scrolls must be reachable by keyboard.
+            tabIndex={0}
+            className="mt-1 mb-0 max-h-64 overflow-auto rounded-md bg-raised p-2 font-mono text-xs break-words whitespace-pre-wrap text-ink"
+          >
+            {responseBody}
+          </pre>
+        </details>
+      )}
+    </Step>
+  );
+}

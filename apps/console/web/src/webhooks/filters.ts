@@ -1,0 +1,69 @@
+import type { QueryOf } from '../api/operations.ts';
+import { deliveryStates, webhookStatuses } from '../display/states.ts';
+
+type Query = QueryOf<'get /api/v1/projects/{projectId}/webhooks'>;
+
+/** The periods that count back from now, by the text in the URL. */
+const periodsMs = {
+  '1h': 3_600_000,
+  '24h': 86_400_000,
+  '7d': 604_800_000,
+  '30d': 2_592_000_000,
+} as const;
+
+const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
+
+/** What each filter takes; true is any text. */
+const allowed = {
+  status: Object.keys(webhookStatuses),
+  state: Object.keys(deliveryStates),
+  last: Object.keys(periodsMs),
+  statusClass: statusClasses,
+  endpointId: true,
+  eventType: true,
+  q: true,
+  webhookId: true,
+  correlationId: true,
+  reason: true,
+  error: true,
+  minAttempts: /^\d{1,4}$/,
+  since: /^\d{4}-\d\d-\d\dT/,
+  until: /^\d{4}-\d\d-\d\dT/,
+  cursor: true,
+} as const satisfies Record<string, true | RegExp | readonly string[]>;
+
+export type FilterName = Exclude<keyof typeof allowed, 'cursor'>;
+export type Filters = { [Name in keyof typeof allowed]?: string };
+
+/** The filters of a URL. One that the list does not know, or with a value that it cannot have, is left out. */
+export function parseFilters(search: Record<string, unknown>): Filters {
+  return Object.fromEntries(
+    Object.entries(allowed).flatMap(([name, values]) => {
+      const value = search[name];
+      return typeof value === 'string' && value !== '' && isAllowed(values, value) ? [[name, value]] : [];
+    }),
+  );
+}
+
+function isAllowed(values: true | RegExp | readonly string[], value: string): boolean {
+  if (values === true) return value.length <= 500;
+  return values instanceof RegExp ? values.test(value) : values.includes(value);
+}
+
+/** What the API is asked; `now` is when the list was opened, so that its cursors stay those of one filter. */
+export function queryOf(
+  { last, ...others }: Omit<Filters, 'cursor'>,
+  now: number,
+): Omit<Query, 'limit' | 'cursor'> {
+  const period = last === undefined ? undefined : periodsMs[last as keyof typeof periodsMs];
+  return {
+    ...(others as Query),
+    ...(period !== undefined && { since: new Date(now - period).toISOString() }),
+  };
+}
+
+export function activeFilters(filters: Filters): [FilterName, string][] {
+  return Object.entries(filters).filter(
+    (entry): entry is [FilterName, string] => entry[0] !== 'cursor' && entry[1] !== undefined,
+  );
+}
