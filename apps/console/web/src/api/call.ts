@@ -30,10 +30,7 @@ export async function call<O extends Operation>(
   return (isJson ? await response.json() : await response.blob()) as AnswerOf<O>;
 }
 
-function urlOf(
-  path: string,
-  { params = {}, query = {} }: { params?: unknown; query?: unknown },
-): string {
+function urlOf(path: string, { params = {}, query = {} }: { params?: unknown; query?: unknown }): string {
   const given = params as Record<string, string>;
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(given[name] ?? ''));
   const search = new URLSearchParams(
