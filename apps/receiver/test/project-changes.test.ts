@@ -1,11 +1,11 @@
 import { announceProjectChange } from '@hqrelay/cache/project-config';
 import { insertProject } from '@hqrelay/db/queries/projects';
-import { revokeProjectSecret, rotateProjectSecret } from '@hqrelay/db/queries/project-secrets';
+import { revokeProjectSecret } from '@hqrelay/db/queries/project-secrets';
 import { newSigningSecret } from '@hqrelay/domain/delivery/outbound-signing';
 import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook } from '@hqrelay/testing/provider';
-import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { seedEndpoint, seedProject, type SeededProject, seedSecret } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { describe, expect, it } from 'vitest';
 import { openReceiverWorld } from './receiver-world.ts';
@@ -26,11 +26,7 @@ describe('a change of a project', () => {
   it('a rotated secret is accepted within a second, and the old secret until its overlap ends', async () => {
     const project = await cachedProject();
     const rotated = { ...project, secret: newSigningSecret() };
-    await rotateProjectSecret(world.sql, {
-      projectId: project.id,
-      secret: sealed(rotated.secret),
-      overlapMs: 2_500,
-    });
+    await seedSecret(world, { projectId: project.id, secret: rotated.secret, overlapMs: 2_500 });
     await expectWithinASecond(rotated, 202);
     expect((await postWebhook(world.url, project)).statusCode).toBe(202);
     await waitFor(

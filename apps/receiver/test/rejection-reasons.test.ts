@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { genericTimestampScheme } from '@hqrelay/domain/providers/generic';
-import { revokeProjectSecret, rotateProjectSecret } from '@hqrelay/db/queries/project-secrets';
+import { revokeProjectSecret } from '@hqrelay/db/queries/project-secrets';
 import { announceProjectChange } from '@hqrelay/cache/project-config';
-import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
-import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook, signAsProvider, signInbound } from '@hqrelay/testing/provider';
-import { seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { seedProject, type SeededProject, seedSecret } from '@hqrelay/testing/seed';
 import { expect, it } from 'vitest';
 import { openReceiverWorld, sendRaw } from './receiver-world.ts';
 
@@ -45,7 +43,7 @@ it('a request with an expired or a revoked secret is on record as signature.reti
     [project.id],
   );
   const old = rows[0]!.id;
-  await rotate(project, 'the second secret');
+  await seedSecret(world, { projectId: project.id, secret: 'the second secret' });
   await world.sql.query(`update project_secrets set expires_at = now() - interval '1 minute' where id = $1`, [
     old,
   ]);
@@ -55,7 +53,7 @@ it('a request with an expired or a revoked secret is on record as signature.reti
     new RegExp(`^signature.retired_secret the secret ${old} expired at `),
   );
 
-  const third = await rotate(project, 'the third secret');
+  const third = await seedSecret(world, { projectId: project.id, secret: 'the third secret' });
   await revokeProjectSecret(world.sql, third);
   await announceProjectChange(world.redis, project.id);
   expect(
@@ -107,17 +105,6 @@ it('a signed request whose JSON does not parse is on record as body.not_json', a
 
 async function reasonsOf({ id }: Pick<SeededProject, 'id'>, count = 1) {
   return (await world.waitForLogs(id, 'rejected', count)).map(({ reason }) => reason);
-}
-
-async function rotate(project: SeededProject, secret: string): Promise<string> {
-  const id = freshId();
-  const sealed = seal(parseSecretKeys(world.secretsKey), secret, `project_secrets:${id}`);
-  await rotateProjectSecret(world.sql, {
-    projectId: project.id,
-    secret: { id, ...sealed },
-    overlapMs: 60_000,
-  });
-  return id;
 }
 
 function post(projectId: string, headers: Record<string, string>, content: Buffer) {

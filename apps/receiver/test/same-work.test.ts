@@ -1,10 +1,7 @@
 import crypto, { randomUUID } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
-import { rotateProjectSecret } from '@hqrelay/db/queries/project-secrets';
-import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
-import { freshId } from '@hqrelay/testing/fresh-id';
 import { signAsProvider } from '@hqrelay/testing/provider';
-import { seedProject } from '@hqrelay/testing/seed';
+import { seedProject, seedSecret } from '@hqrelay/testing/seed';
 import { afterAll, expect, it } from 'vitest';
 import { openReceiverWorld, sendRaw } from './receiver-world.ts';
 
@@ -36,9 +33,7 @@ it('a refused request costs two HMACs of its body, whichever project it is for a
     seedProject(world, { requireTimestamp: true }),
     seedProject(world),
   ]);
-  const id = freshId();
-  const secret = { id, ...seal(parseSecretKeys(world.secretsKey), 'another', `project_secrets:${id}`) };
-  await rotateProjectSecret(world.sql, { projectId: two.id, secret, overlapMs: 60_000 });
+  await seedSecret(world, { projectId: two.id, secret: 'another' });
   await world.sql.query('update projects set enabled = false where id = $1', [disabled.id]);
   const wrong = signAsProvider({ ...one, secret: 'wrong' }, body);
   const cases: [string, string, Record<string, string>][] = [

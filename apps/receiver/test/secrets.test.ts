@@ -1,18 +1,14 @@
 import { announceProjectChange, ConfigCache } from '@hqrelay/cache/project-config';
 import { Cache } from '@hqrelay/cache/client';
 import { readProjectConfig } from '@hqrelay/db/queries/project-config';
-import {
-  listProjectSecrets,
-  revokeProjectSecret,
-  rotateProjectSecret,
-} from '@hqrelay/db/queries/project-secrets';
+import { listProjectSecrets, revokeProjectSecret } from '@hqrelay/db/queries/project-secrets';
 import { newSigningSecret } from '@hqrelay/domain/delivery/outbound-signing';
 import { configMacKeys } from '@hqrelay/domain/secrets/config-mac';
-import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
+import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { startApp } from '@hqrelay/testing/app-process';
 import { postWebhook } from '@hqrelay/testing/provider';
-import { seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { seedProject, type SeededProject, seedSecret } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, expect, it } from 'vitest';
 import { openReceiverWorld } from './receiver-world.ts';
@@ -104,13 +100,7 @@ async function post(project: SeededProject, url: string): Promise<number> {
 
 async function rotate(project: SeededProject): Promise<string> {
   const secret = newSigningSecret();
-  const id = freshId();
-  const sealed = seal(parseSecretKeys(world.secretsKey), secret, `project_secrets:${id}`);
-  await rotateProjectSecret(world.sql, {
-    projectId: project.id,
-    secret: { id, ...sealed },
-    overlapMs: 60_000,
-  });
+  await seedSecret(world, { projectId: project.id, secret });
   await announceProjectChange(world.redis, project.id);
   return secret;
 }

@@ -1,3 +1,4 @@
+import { rotateProjectSecret } from '@hqrelay/db/queries/project-secrets';
 import { insertEndpoint } from '@hqrelay/db/queries/endpoints';
 import { insertProject } from '@hqrelay/db/queries/projects';
 import type { EndpointTls } from '@hqrelay/domain/network/endpoint-tls';
@@ -45,10 +46,26 @@ export async function seedProject(
         scheme: null,
         ...sealedProviderSettings(parseSecretKeys(where.secretsKey), id, options.providerSettings),
       },
-      secret: { id: rowId, ...seal(parseSecretKeys(where.secretsKey), secret, `project_secrets:${rowId}`) },
+      secret: sealed(where, rowId, secret),
     }),
   );
   return { id, secret, requireTimestamp };
+}
+
+/** Another secret of a project; the present ones verify for `overlapMs` more. Returns the id of its row. No receiver is told. */
+export async function seedSecret(
+  where: Where,
+  { projectId, secret, overlapMs = 60_000 }: { projectId: string; secret: string; overlapMs?: number },
+): Promise<string> {
+  const id = freshId();
+  await withPool(where.databaseUrl, (pool) =>
+    rotateProjectSecret(pool, { projectId, secret: sealed(where, id, secret), overlapMs }),
+  );
+  return id;
+}
+
+function sealed({ secretsKey }: Where, id: string, secret: string) {
+  return { id, ...seal(parseSecretKeys(secretsKey), secret, `project_secrets:${id}`) };
 }
 
 /** An endpoint of a project. A receiver that has the project in memory reads it within seconds. */

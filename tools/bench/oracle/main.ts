@@ -2,10 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { announceProjectChange } from '@hqrelay/cache/project-config';
-import { rotateProjectSecret } from '@hqrelay/db/queries/project-secrets';
-import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
-import { freshId } from '@hqrelay/testing/fresh-id';
-import { seedProject } from '@hqrelay/testing/seed';
+import { seedProject, seedSecret } from '@hqrelay/testing/seed';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { Redis } from 'ioredis';
 import { copyBuiltApps } from '../../harness/app-copy.ts';
@@ -58,9 +55,7 @@ export async function measureOracle(
 
 async function createCases(world: World): Promise<Case[]> {
   const [one, two, disabled] = [await seedProject(world), await seedProject(world), await seedProject(world)];
-  const id = freshId();
-  const secret = { id, ...seal(parseSecretKeys(world.secretsKey), 'another', `project_secrets:${id}`) };
-  await rotateProjectSecret(world.sql, { projectId: two.id, secret, overlapMs: 3_600_000 });
+  await seedSecret(world, { projectId: two.id, secret: 'another', overlapMs: 3_600_000 });
   await world.sql.query('update projects set enabled = false where id = $1', [disabled.id]);
   const redis = new Redis(world.redisUrl);
   for (const project of [two, disabled]) await announceProjectChange(redis, project.id);

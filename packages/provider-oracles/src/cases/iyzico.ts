@@ -1,4 +1,4 @@
-import type { ProviderCase, SignInput } from '../provider-case.ts';
+import type { ProviderCase, SignInput, Vector } from '../provider-case.ts';
 import { hmac } from '../signatures.ts';
 import { withoutHeader } from '../unsigned.ts';
 
@@ -13,6 +13,20 @@ function signedFields(names: readonly string[], before: (secret: string) => stri
     return { headers: { [header]: hmac('sha256', secret, 'hex', before(secret), ...values) } };
   };
 }
+
+/** A request whose signature stands in iyzico's sample. */
+const published = (signature: string, body: string): Vector => ({
+  source: 'github.com/iyzico/iyzipay-php, samples/webhook_Signature_Validation.php',
+  secret: 'sandbox-UuLnD7wZa0a3DmytfIrwHQqAMfqCNJrs',
+  at: 0,
+  covered: ['SUCCESS', 'FAILURE'],
+  request: {
+    method: 'POST',
+    url: 'https://relay.example/',
+    headers: { 'content-type': 'application/json', [header]: signature },
+    body: Buffer.from(body),
+  },
+});
 
 const fields = { covers: 'fields' as const, unsign: withoutHeader(header) };
 
@@ -33,23 +47,10 @@ export const providerCase = {
       uncovered: ['1763794800000', '1763794800001'],
       expects: { eventId: 'a9afcbde-1', eventType: 'API_AUTH', orderingKey: 'conversation_1' },
       vectors: [
-        {
-          source: 'github.com/iyzico/iyzipay-php, samples/webhook_Signature_Validation.php',
-          secret: 'sandbox-UuLnD7wZa0a3DmytfIrwHQqAMfqCNJrs',
-          at: 0,
-          covered: ['SUCCESS', 'FAILURE'],
-          request: {
-            method: 'POST',
-            url: 'https://relay.example/',
-            headers: {
-              'content-type': 'application/json',
-              [header]: '92c7a72b7741bc83eb696066605c894778c87297b2c88d6037670666230e18ae',
-            },
-            body: Buffer.from(
-              '{"paymentConversationId":"conversationId","merchantId":3382172,"paymentId":22484059,"status":"SUCCESS","iyziReferenceCode":"a9af8e6b-4401-4928-b6b8-40419aaa3d0f","iyziEventType":"API_AUTH","iyziEventTime":1721825828467,"iyziPaymentId":22484059}',
-            ),
-          },
-        },
+        published(
+          '92c7a72b7741bc83eb696066605c894778c87297b2c88d6037670666230e18ae',
+          '{"paymentConversationId":"conversationId","merchantId":3382172,"paymentId":22484059,"status":"SUCCESS","iyziReferenceCode":"a9af8e6b-4401-4928-b6b8-40419aaa3d0f","iyziEventType":"API_AUTH","iyziEventTime":1721825828467,"iyziPaymentId":22484059}',
+        ),
       ],
     },
     {
@@ -64,23 +65,10 @@ export const providerCase = {
       uncovered: ['1763794800000', '1763794800001'],
       expects: { eventId: 'a9afcbde-2', eventType: 'CHECKOUT_FORM_AUTH', orderingKey: 'conversation_2' },
       vectors: [
-        {
-          source: 'github.com/iyzico/iyzipay-php, samples/webhook_Signature_Validation.php',
-          secret: 'sandbox-UuLnD7wZa0a3DmytfIrwHQqAMfqCNJrs',
-          at: 0,
-          covered: ['SUCCESS', 'FAILURE'],
-          request: {
-            method: 'POST',
-            url: 'https://relay.example/',
-            headers: {
-              'content-type': 'application/json',
-              [header]: '4031c575763486a2d2bf3f7ace0baebfcd6bed65393ab4df3fe80c00d5fd6878',
-            },
-            body: Buffer.from(
-              '{"paymentConversationId":"conversationId","merchantId":3382172,"token":"e828c62d-fd12-4b1a-ad5a-380f15fe6596","status":"SUCCESS","iyziReferenceCode":"77e1635c-6b39-475a-8b7b-ca15ad0cd4ac","iyziEventType":"CHECKOUT_FORM_AUTH","iyziEventTime":1721825036103,"iyziPaymentId":22483975}',
-            ),
-          },
-        },
+        published(
+          '4031c575763486a2d2bf3f7ace0baebfcd6bed65393ab4df3fe80c00d5fd6878',
+          '{"paymentConversationId":"conversationId","merchantId":3382172,"token":"e828c62d-fd12-4b1a-ad5a-380f15fe6596","status":"SUCCESS","iyziReferenceCode":"77e1635c-6b39-475a-8b7b-ca15ad0cd4ac","iyziEventType":"CHECKOUT_FORM_AUTH","iyziEventTime":1721825036103,"iyziPaymentId":22483975}',
+        ),
       ],
     },
     {

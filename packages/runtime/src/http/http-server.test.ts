@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { setTimeout as sleep } from 'node:timers/promises';
 import express, { type Express } from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -231,11 +232,11 @@ describe('a closing server', () => {
     const { server, port } = await start(
       express().get('/', (_request, response) => void response.send('ok')),
     );
-    const answers = Array.from({ length: 20 }, () => get(port, new http.Agent()));
-    // The kernel has accepted the connections; the server has not seen them.
-    await new Promise((resolve) => process.nextTick(resolve));
+    const { waitUntilSent, answers } = requestFromThread(port, 20);
+    // This thread waits without its event loop, so the kernel holds connections and requests that the server has not seen.
+    waitUntilSent();
     const closed = server.close(2_000);
-    expect((await Promise.all(answers)).map(({ body }) => body)).toEqual(Array(20).fill('ok'));
+    expect(await answers).toEqual(Array(20).fill('HTTP/1.1 200 OK'));
     expect(await closed).toEqual({ connectionsCut: false });
   });
 
@@ -258,3 +259,32 @@ describe('a closing server', () => {
     await expect(response).rejects.toThrow();
   });
 });
+
+/** Requests from a thread of their own, each on a connection of its own. `answers` are the status lines. */
+function requestFromThread(port: number, count: number) {
+  const sent = new Int32Array(new SharedArrayBuffer(4));
+  const thread = new Worker(
+    `const { connect } = require('node:net');
+     const { once } = require('node:events');
+     const { parentPort, workerData: { port, count, sent } } = require('node:worker_threads');
+     (async () => {
+       const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1').setEncoding('latin1'));
+       await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+       const answers = sockets.map(async (socket) => (await once(socket, 'data'))[0].split('\\r\\n')[0]);
+       await Promise.all(sockets.map((socket) => new Promise((written) => {
+         socket.write('GET / HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n', written);
+       })));
+       Atomics.store(sent, 0, 1);
+       Atomics.notify(sent, 0);
+       parentPort.postMessage(await Promise.all(answers));
+     })();`,
+    { eval: true, workerData: { port, count, sent } },
+  );
+  const answers = new Promise<string[]>((resolve, reject) => {
+    thread.once('message', resolve).once('error', reject);
+  });
+  const waitUntilSent = () => {
+    if (Atomics.wait(sent, 0, 0, 10_000) === 'timed-out') throw new Error('not sent within 10 s');
+  };
+  return { waitUntilSent, answers };
+}

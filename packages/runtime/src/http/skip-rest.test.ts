@@ -1,28 +1,9 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import express, { type Express } from 'express';
-import { afterEach, describe, expect, it } from 'vitest';
-import { createHttpServer, type HttpServer } from './http-server.ts';
+import express from 'express';
+import { describe, expect, it } from 'vitest';
+import { rawHttp } from '../../test/raw-http.ts';
 import { ignoreBody, skipRest } from './skip-rest.ts';
 
-const servers: HttpServer[] = [];
-afterEach(() => Promise.all(servers.splice(0).map((server) => server.close(0))));
-
-async function start(app: Express): Promise<number> {
-  const server = createHttpServer(app);
-  servers.push(server);
-  return server.listen(0);
-}
-
-/** Sends text at once and resolves with the answer when the server has closed the connection. */
-async function exchange(port: number, text: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
-  let received = '';
-  socket.on('data', (data) => (received += data)).on('error', () => {});
-  socket.write(text);
-  await once(socket, 'close');
-  return received;
-}
+const { start, exchange } = rawHttp();
 
 const post = (chunks: number) =>
   `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(chunks)}0\r\n\r\n`;
