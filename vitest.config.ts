@@ -20,6 +20,8 @@ export default defineConfig({
   test: {
     // Two cores: a third file runs while the others wait for a server.
     maxWorkers: 3,
+    // Some packages of providers write to stdout.
+    silent: 'passed-only',
     projects: [
       {
         ...source,

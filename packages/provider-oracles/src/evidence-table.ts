@@ -2,7 +2,7 @@ import type { Preset } from '@hqrelay/domain/providers/preset';
 import { format } from 'prettier';
 import type { Evidence } from './evidence.ts';
 import type { Variant } from './provider-case.ts';
-import { hashesText } from './tamperings.ts';
+import { hashesText } from './requests/tamperings.ts';
 
 export type EvidenceRow = { preset: Preset; variant: Variant; evidence: Evidence };
 

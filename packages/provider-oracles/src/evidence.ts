@@ -2,7 +2,7 @@ import type { Preset } from '@hqrelay/domain/providers/preset';
 import type { ProviderCase, Variant } from './provider-case.ts';
 import { forwarded, relayVerdict } from './relay.ts';
 import { sdkAccepts } from './sdk-verdict.ts';
-import { signedRequest } from './signed-request.ts';
+import { signedRequest } from './requests/signed-request.ts';
 
 /** What is proven of a preset in one format, each by running it. */
 export type Evidence = {

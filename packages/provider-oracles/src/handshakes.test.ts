@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { loadCase } from './load-cases.ts';
 import type { ProviderRequest } from './provider-case.ts';
 import { asView } from './relay.ts';
-import { signedRequest, webhookUrl } from './signed-request.ts';
+import { signedRequest, webhookUrl } from './requests/signed-request.ts';
 
 /** What the relay answers to a handshake of the provider; null when it is none. */
 async function answer(name: string, request: ProviderRequest, isSigned: boolean): Promise<string | null> {

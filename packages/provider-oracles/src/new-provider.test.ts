@@ -2,9 +2,9 @@ import type { Preset } from '@hqrelay/domain/providers/preset';
 import { expect, it } from 'vitest';
 import type { ProviderCase } from './provider-case.ts';
 import { relayIdentity, relayVerdict } from './relay.ts';
-import { signedTimeAndBody } from './signed-body.ts';
-import { signedRequest } from './signed-request.ts';
-import { tamperingsOf } from './tamperings.ts';
+import { signedTimeAndBody } from './requests/signed-body.ts';
+import { signedRequest } from './requests/signed-request.ts';
+import { tamperingsOf } from './requests/tamperings.ts';
 
 /** The row of a provider that signs the time and the body. */
 const preset: Preset = {

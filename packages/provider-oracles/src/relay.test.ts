@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { evidenceOf } from './evidence.ts';
 import { caseNames, loadCase } from './load-cases.ts';
 import { forwarded, relayIdentity, relayVerdict } from './relay.ts';
-import { sha256Hex } from './signatures.ts';
-import { signedRequest } from './signed-request.ts';
-import { tamperingsOf } from './tamperings.ts';
+import { sha256Hex } from './requests/signatures.ts';
+import { signedRequest } from './requests/signed-request.ts';
+import { tamperingsOf } from './requests/tamperings.ts';
 
 it('every preset has a case, and every case a preset', () => {
   expect(caseNames).toEqual(presets.map(({ name }) => name).toSorted());

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { caseNames, loadCase } from './load-cases.ts';
 import { sdkAccepts } from './sdk-verdict.ts';
-import { signedRequest } from './signed-request.ts';
-import { oldRequest, tamperingsOf } from './tamperings.ts';
+import { signedRequest } from './requests/signed-request.ts';
+import { oldRequest, tamperingsOf } from './requests/tamperings.ts';
 
 for (const name of caseNames) {
   const provider = await loadCase(name);

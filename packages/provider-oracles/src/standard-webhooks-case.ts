@@ -1,7 +1,7 @@
 import type { ProviderCase } from './provider-case.ts';
-import { hmac, standardKey, unixSeconds } from './signatures.ts';
-import { hashesText } from './tamperings.ts';
-import { listedAfterAnother, withoutHeader } from './unsigned.ts';
+import { hmac, standardKey, unixSeconds } from './requests/signatures.ts';
+import { hashesText } from './requests/tamperings.ts';
+import { listedAfterAnother, withoutHeader } from './requests/unsigned.ts';
 
 const id = 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W';
 

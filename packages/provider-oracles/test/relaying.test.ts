@@ -6,7 +6,7 @@ import { afterAll, describe, expect, inject, it } from 'vitest';
 import { loadCase } from '../src/load-cases.ts';
 import type { ProviderRequest } from '../src/provider-case.ts';
 import { sdkAccepts } from '../src/sdk-verdict.ts';
-import { signedRequest } from '../src/signed-request.ts';
+import { signedRequest } from '../src/requests/signed-request.ts';
 
 const publicUrl = 'https://relay.example';
 const world = await createWorld(inject('run'));

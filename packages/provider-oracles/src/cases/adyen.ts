@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import type { ProviderCase, ProviderRequest } from '../provider-case.ts';
-import { hmac } from '../signatures.ts';
-import { hashesText } from '../tamperings.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { hmac } from '../requests/signatures.ts';
+import { hashesText } from '../requests/tamperings.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 // Vitest and Node disagree about the default export of this CommonJS file; require() has one meaning.
 const require = createRequire(import.meta.url);

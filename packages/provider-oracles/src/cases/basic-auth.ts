@@ -1,5 +1,5 @@
 import type { ProviderCase } from '../provider-case.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 export const providerCase = {
   secret: 'relay:pässword number one',

@@ -1,7 +1,7 @@
 import braintree from 'braintree';
 import { createHash } from 'node:crypto';
 import type { ProviderCase, ProviderRequest } from '../provider-case.ts';
-import { hmac } from '../signatures.ts';
+import { hmac } from '../requests/signatures.ts';
 
 const publicKey = 'oracle_public_key';
 

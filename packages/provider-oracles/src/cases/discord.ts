@@ -1,8 +1,8 @@
 import { generateKeyPairSync, sign as signBytes } from 'node:crypto';
 import { verifyKey } from 'discord-interactions';
 import type { ProviderCase } from '../provider-case.ts';
-import { unixSeconds } from '../signatures.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { unixSeconds } from '../requests/signatures.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519');
 const rawHex = (key: typeof publicKey) =>

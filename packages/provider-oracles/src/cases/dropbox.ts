@@ -1,5 +1,5 @@
 import type { ProviderCase } from '../provider-case.ts';
-import { signedBody } from '../signed-body.ts';
+import { signedBody } from '../requests/signed-body.ts';
 
 export const providerCase = {
   secret: 'dropbox-oracle-secret-number-one',

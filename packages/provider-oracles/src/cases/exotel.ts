@@ -1,5 +1,5 @@
 import type { ProviderCase, ProviderRequest, SignInput } from '../provider-case.ts';
-import { webhookUrl } from '../signed-request.ts';
+import { webhookUrl } from '../requests/signed-request.ts';
 
 // Exotel proves nothing, so the callback URL carries a token.
 const format = {

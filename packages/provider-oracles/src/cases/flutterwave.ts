@@ -1,5 +1,5 @@
 import type { ProviderCase } from '../provider-case.ts';
-import { signedBody, staticToken } from '../signed-body.ts';
+import { signedBody, staticToken } from '../requests/signed-body.ts';
 
 export const providerCase = {
   secret: 'flutterwave-oracle-secret-hash-one',

@@ -1,9 +1,9 @@
 import { sign, verify } from '@octokit/webhooks-methods';
 import type { ProviderCase } from '../provider-case.ts';
-import { signedBody } from '../signed-body.ts';
-import { hmac, unixSeconds } from '../signatures.ts';
-import { hashesText } from '../tamperings.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { signedBody } from '../requests/signed-body.ts';
+import { hmac, unixSeconds } from '../requests/signatures.ts';
+import { hashesText } from '../requests/tamperings.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 const header = 'x-hub-signature-256';
 const common = {

@@ -1,7 +1,7 @@
 import { sign, verify } from '@octokit/webhooks-methods';
 import type { ProviderCase } from '../provider-case.ts';
-import { signedBody } from '../signed-body.ts';
-import { hashesText } from '../tamperings.ts';
+import { signedBody } from '../requests/signed-body.ts';
+import { hashesText } from '../requests/tamperings.ts';
 
 const header = 'x-hub-signature-256';
 

@@ -1,9 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import type { ProviderCase } from '../provider-case.ts';
-import { staticToken } from '../signed-body.ts';
-import { hmac, standardKey, unixSeconds } from '../signatures.ts';
-import { hashesText } from '../tamperings.ts';
-import { listedAfterAnother, withoutHeader } from '../unsigned.ts';
+import { staticToken } from '../requests/signed-body.ts';
+import { hmac, standardKey, unixSeconds } from '../requests/signatures.ts';
+import { hashesText } from '../requests/tamperings.ts';
+import { listedAfterAnother, withoutHeader } from '../requests/unsigned.ts';
 
 const id = 'f5e5f430-f57b-4e6e-9fac-d9128cd7232f';
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';

@@ -1,6 +1,6 @@
 import { parse } from 'gocardless-nodejs/webhooks';
 import type { ProviderCase } from '../provider-case.ts';
-import { signedBody } from '../signed-body.ts';
+import { signedBody } from '../requests/signed-body.ts';
 
 const header = 'webhook-signature';
 

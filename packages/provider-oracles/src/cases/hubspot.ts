@@ -1,8 +1,8 @@
 import signature from '@hubspot/api-client/lib/src/utils/signature.js';
 import type { ProviderCase } from '../provider-case.ts';
-import { hmac } from '../signatures.ts';
-import { hashesText } from '../tamperings.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { hmac } from '../requests/signatures.ts';
+import { hashesText } from '../requests/tamperings.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 const header = 'x-hubspot-signature-v3';
 const timeHeader = 'x-hubspot-request-timestamp';

@@ -1,6 +1,6 @@
 import type { ProviderCase, SignInput, Vector } from '../provider-case.ts';
-import { hmac } from '../signatures.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { hmac } from '../requests/signatures.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 const header = 'x-iyz-signature-v3';
 const merchantId = '3394045';

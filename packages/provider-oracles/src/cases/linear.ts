@@ -1,6 +1,6 @@
 import { LinearWebhookClient } from '@linear/sdk/webhooks';
 import type { ProviderCase } from '../provider-case.ts';
-import { signedBody } from '../signed-body.ts';
+import { signedBody } from '../requests/signed-body.ts';
 
 const header = 'linear-signature';
 

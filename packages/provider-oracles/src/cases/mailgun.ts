@@ -1,5 +1,5 @@
 import type { ProviderCase } from '../provider-case.ts';
-import { hmac, unixSeconds } from '../signatures.ts';
+import { hmac, unixSeconds } from '../requests/signatures.ts';
 
 const token = 'a8ce0edb2dd8301dee6c2405235584e45aa91d1e9f979f3de0';
 

@@ -1,5 +1,5 @@
 import type { ProviderCase } from '../provider-case.ts';
-import { webhookUrl } from '../signed-request.ts';
+import { webhookUrl } from '../requests/signed-request.ts';
 
 export const providerCase = {
   secret: 'mollie-classic-oracle-token-one',

@@ -1,6 +1,6 @@
 import type { ProviderCase } from '../provider-case.ts';
-import { hmac, unixSeconds } from '../signatures.ts';
-import { listedAfterAnother, withoutHeader } from '../unsigned.ts';
+import { hmac, unixSeconds } from '../requests/signatures.ts';
+import { listedAfterAnother, withoutHeader } from '../requests/unsigned.ts';
 
 const header = 'omise-signature';
 const timeHeader = 'omise-signature-timestamp';

@@ -1,8 +1,8 @@
 import { Paddle } from '@paddle/paddle-node-sdk';
 import type { ProviderCase } from '../provider-case.ts';
-import { hmac, unixSeconds } from '../signatures.ts';
-import { hashesText } from '../tamperings.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { hmac, unixSeconds } from '../requests/signatures.ts';
+import { hashesText } from '../requests/tamperings.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 const header = 'paddle-signature';
 const paddle = new Paddle('unused');

@@ -1,9 +1,9 @@
 import { generateKeyPairSync, sign as signBytes } from 'node:crypto';
 import { EventWebhook } from '@sendgrid/eventwebhook';
 import type { ProviderCase } from '../provider-case.ts';
-import { unixSeconds } from '../signatures.ts';
-import { hashesText } from '../tamperings.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { unixSeconds } from '../requests/signatures.ts';
+import { hashesText } from '../requests/tamperings.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 const newKeys = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const { publicKey, privateKey } = newKeys();

@@ -1,5 +1,5 @@
 import type { ProviderCase } from '../provider-case.ts';
-import { staticToken } from '../signed-body.ts';
+import { staticToken } from '../requests/signed-body.ts';
 
 export const providerCase = {
   secret: 'shiprocket-oracle-token-number-one',

@@ -1,8 +1,8 @@
 import '@shopify/shopify-api/adapters/node';
 import { shopifyApi } from '@shopify/shopify-api';
 import type { ProviderCase, ProviderRequest } from '../provider-case.ts';
-import { signedBody } from '../signed-body.ts';
-import { hashesText } from '../tamperings.ts';
+import { signedBody } from '../requests/signed-body.ts';
+import { hashesText } from '../requests/tamperings.ts';
 
 /** The package's own check, which also requires the topic, shop, version and id headers. */
 async function validate(request: ProviderRequest, secret: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { verifySlackRequest } from '@slack/bolt/dist/receivers/verify-request.js';
 import type { ProviderCase } from '../provider-case.ts';
-import { signedTimeAndBody } from '../signed-body.ts';
-import { hashesText } from '../tamperings.ts';
+import { signedTimeAndBody } from '../requests/signed-body.ts';
+import { hashesText } from '../requests/tamperings.ts';
 
 const names = { signature: 'x-slack-signature', time: 'x-slack-request-timestamp' };
 const scheme = signedTimeAndBody(names, { before: 'v0:', between: ':', prefix: 'v0=' });

@@ -1,8 +1,8 @@
 import { WebhooksHelper } from 'square';
 import type { ProviderCase } from '../provider-case.ts';
-import { hmac } from '../signatures.ts';
-import { hashesText } from '../tamperings.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { hmac } from '../requests/signatures.ts';
+import { hashesText } from '../requests/tamperings.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 const header = 'x-square-hmacsha256-signature';
 

@@ -1,6 +1,6 @@
 import type { ProviderCase } from '../provider-case.ts';
-import { staticToken } from '../signed-body.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { staticToken } from '../requests/signed-body.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 const body = '{"type":"order.paid","id":1}';
 const expects = { eventId: null, eventType: 'order.paid', orderingKey: null };

@@ -1,8 +1,8 @@
 import { Stripe } from 'stripe';
 import type { ProviderCase } from '../provider-case.ts';
-import { hmac, unixSeconds } from '../signatures.ts';
-import { hashesText } from '../tamperings.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { hmac, unixSeconds } from '../requests/signatures.ts';
+import { hashesText } from '../requests/tamperings.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 const stripe = new Stripe('sk_test_unused');
 const header = 'stripe-signature';

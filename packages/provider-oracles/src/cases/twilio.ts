@@ -4,9 +4,9 @@ import {
   validateRequestWithBody,
 } from 'twilio/lib/webhooks/webhooks.js';
 import type { ProviderCase } from '../provider-case.ts';
-import { hmac, sha256Hex } from '../signatures.ts';
-import { hashesText } from '../tamperings.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { hmac, sha256Hex } from '../requests/signatures.ts';
+import { hashesText } from '../requests/tamperings.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 const header = 'x-twilio-signature';
 const token = 'i-twilio-idempotency-token';

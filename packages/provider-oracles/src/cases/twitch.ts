@@ -1,6 +1,6 @@
 import type { ProviderCase } from '../provider-case.ts';
-import { hmac } from '../signatures.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { hmac } from '../requests/signatures.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 const id = 'e76c6bd4-55c9-4987-8304-da1588d8988b';
 const header = 'twitch-eventsub-message-signature';

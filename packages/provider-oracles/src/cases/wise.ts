@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign as signBytes } from 'node:crypto';
 import type { ProviderCase } from '../provider-case.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 const newKeys = () => generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const { publicKey, privateKey } = newKeys();

@@ -1,6 +1,6 @@
 import type { ProviderCase } from '../provider-case.ts';
-import { signedBody } from '../signed-body.ts';
-import { sha256Hex } from '../signatures.ts';
+import { signedBody } from '../requests/signed-body.ts';
+import { sha256Hex } from '../requests/signatures.ts';
 
 const body = '{"id":727,"status":"processing","total":"42.00"}';
 

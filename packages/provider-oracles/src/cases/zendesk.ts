@@ -1,6 +1,6 @@
 import type { ProviderCase } from '../provider-case.ts';
-import { hmac } from '../signatures.ts';
-import { withoutHeader } from '../unsigned.ts';
+import { hmac } from '../requests/signatures.ts';
+import { withoutHeader } from '../requests/unsigned.ts';
 
 const header = 'x-zendesk-webhook-signature';
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { ProviderCase } from '../provider-case.ts';
-import { signedTimeAndBody } from '../signed-body.ts';
-import { hashesText } from '../tamperings.ts';
+import { signedTimeAndBody } from '../requests/signed-body.ts';
+import { hashesText } from '../requests/tamperings.ts';
 
 /** What the oracle uses of the package, whose types Node's resolution does not find. */
 type Package = {

@@ -1,4 +1,4 @@
-import type { ProviderCase, ProviderRequest, Variant } from './provider-case.ts';
+import type { ProviderCase, ProviderRequest, Variant } from '../provider-case.ts';
 import { bodyOf, signedRequest } from './signed-request.ts';
 
 export type Verdict = 'verified' | 'mismatch' | 'missing' | 'stale';

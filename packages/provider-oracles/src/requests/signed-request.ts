@@ -1,4 +1,4 @@
-import type { ProviderRequest, Signed, SignInput, Variant } from './provider-case.ts';
+import type { ProviderRequest, Signed, SignInput, Variant } from '../provider-case.ts';
 
 /** The URL that the provider has been given: PUBLIC_URL and the project's path. */
 export const webhookUrl = 'https://relay.example/v1/webhooks/0199a7c4-6c1e-7c5e-9a53-5c1e7c5e9a53';

@@ -1,4 +1,4 @@
-import type { ProviderRequest } from './provider-case.ts';
+import type { ProviderRequest } from '../provider-case.ts';
 
 /** The request without a header. */
 export function withoutHeader(name: string): (request: ProviderRequest) => ProviderRequest {

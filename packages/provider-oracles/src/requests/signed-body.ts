@@ -1,4 +1,4 @@
-import type { Signed, SignInput } from './provider-case.ts';
+import type { Signed, SignInput } from '../provider-case.ts';
 import { hmac, unixSeconds } from './signatures.ts';
 import { withoutHeader } from './unsigned.ts';
 
