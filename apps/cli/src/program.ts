@@ -4,6 +4,8 @@ import { type Cli, CommandFailure, UsageError } from './cli.ts';
 import { addApiKeyCreate } from './commands/api-key-create.ts';
 import { addApiKeyList } from './commands/api-key-list.ts';
 import { addApiKeyRevoke } from './commands/api-key-revoke.ts';
+import { addDeliveryCancel } from './commands/delivery-cancel.ts';
+import { addDeliveryRetryNow } from './commands/delivery-retry-now.ts';
 import { addDlqList } from './commands/dlq-list.ts';
 import { addDlqReplay } from './commands/dlq-replay.ts';
 import { addEndpointAdd } from './commands/endpoint-add.ts';
@@ -114,6 +116,11 @@ const nouns: readonly Noun[] = [
     noun: 'webhook',
     description: 'accepted requests, and their deliveries',
     commands: [addWebhookList, addWebhookShow],
+  },
+  {
+    noun: 'delivery',
+    description: 'webhooks on their way to one endpoint each',
+    commands: [addDeliveryRetryNow, addDeliveryCancel],
   },
   {
     noun: 'dlq',

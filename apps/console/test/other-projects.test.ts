@@ -1,5 +1,6 @@
 import { apiRoles, includesRole } from '@hqrelay/domain/access/api-role';
 import { deliveryId } from '@hqrelay/domain/ids';
+import { recordAttempt } from '@hqrelay/testing/database/record-attempt';
 import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Route } from '../src/api/route.ts';
@@ -14,6 +15,8 @@ type Things = {
   endpointId: string;
   secretId: string;
   webhook: string;
+  /** Waits for its second attempt. */
+  deliveryId: string;
   replay_job: string;
   api_key: string;
 };
@@ -37,6 +40,8 @@ async function makeThings(): Promise<Things> {
      values ($1, 'delivery', 'schedule used up', $2, $3, $4, now())`,
     [deliveryId(webhook, endpointId), projectId, webhook, endpointId],
   );
+  const waiting = await recordWebhook(sql, { projectId, endpointIds: [endpointId] });
+  const waitingId = await recordAttempt(sql, { projectId, webhookLogId: waiting, endpointId });
   const job = await post(`${base}/replays`, { filter: { state: 'dead_lettered' } });
   const apiKey = await post('/api/v1/api-keys', { name: 'k', role: 'viewer', projectId });
   const secret = await get(`${base}/secrets`);
@@ -45,6 +50,7 @@ async function makeThings(): Promise<Things> {
     endpointId,
     secretId: secret.body.items[0].id,
     webhook,
+    deliveryId: waitingId,
     replay_job: job.body.jobId,
     api_key: apiKey.body.apiKeyId,
   };

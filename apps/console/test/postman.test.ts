@@ -1,5 +1,6 @@
 import newman from 'newman';
 import { deliveryId } from '@hqrelay/domain/ids';
+import { recordAttempt } from '@hqrelay/testing/database/record-attempt';
 import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
 import { expect, it } from 'vitest';
 import { routes } from '../src/routes/routes.ts';
@@ -19,6 +20,10 @@ async function makeVariables(): Promise<Record<string, string>> {
      values ($1, 'delivery', 'schedule used up', $2, $3, $4, now())`,
     [deliveryId(webhooksId, endpointId), projectId, webhooksId, endpointId],
   );
+  // Of an endpoint that no operation of the collection disables.
+  const another = await post(`${base}/endpoints`, { url: 'http://127.0.0.1:9/' });
+  const waiting = { projectId, endpointId: another.body.endpoint.id as string };
+  const webhookLogId = await recordWebhook(sql, { projectId, endpointIds: [waiting.endpointId] });
   const job = await post(`${base}/replays`, { filter: { state: 'dead_lettered' } });
   const apiKey = await post('/api/v1/api-keys', { name: 'k', role: 'viewer' });
   return {
@@ -27,6 +32,7 @@ async function makeVariables(): Promise<Record<string, string>> {
     projectId,
     endpointId,
     webhooksId,
+    deliveryId: await recordAttempt(sql, { ...waiting, webhookLogId }),
     q: webhooksId,
     secretId: (await get(`${base}/secrets`)).body.items[0].id,
     replayJobsId: job.body.jobId,

@@ -52,7 +52,7 @@ async function openProgram(key: string) {
   };
 }
 
-it('a program with the document and a key alone finds a webhook by its payload, repairs its endpoint and has it delivered', async () => {
+it('a program with the document and a key alone finds a webhook by its payload, sees why it waits, repairs its endpoint and retries it', async () => {
   const made = await createApiKey(
     { pool: world.sql, actor: 'cli:test' },
     { name: 'program', role: 'admin', projectId: null, hidePayloads: false, expiresInMs: 3_600_000 },
@@ -78,7 +78,7 @@ it('a program with the document and a key alone finds a webhook by its payload, 
     const details = await call('getWebhook', { id: found.id });
     return details.attempts.length > 0 && details;
   });
-  expect(failed.deliveries).toMatchObject([{ state: 'waiting', lastStatusCode: 500 }]);
+  expect(failed.deliveries).toMatchObject([{ state: 'waiting', attempts: 1, lastError: 'HTTP 500' }]);
   expect(failed.attempts).toMatchObject([{ statusCode: 500, responseBody: 'out of order' }]);
   expect(Date.parse(failed.deliveries[0].nextAttemptAt)).toBeGreaterThan(Date.now());
 
@@ -87,12 +87,17 @@ it('a program with the document and a key alone finds a webhook by its payload, 
     { projectId, endpointId },
     { url: endpoint.url.replace('/hook', '/repaired') },
   );
-  await call('replayWebhook', { id: found.id }, {});
+  const { deliveryId } = failed.deliveries[0];
+  expect(await call('retryDeliveryNow', { deliveryId }, {})).toMatchObject({ webhookLogId: found.id });
   const delivered = await waitFor('the delivered attempt', async () => {
     const details = await call('getWebhook', { id: found.id });
-    return details.replays[0]?.state === 'delivered' && details;
+    return details.deliveries[0]?.state === 'delivered' && details;
   });
-  expect(delivered.attempts.at(-1)).toMatchObject({ lane: 'replay', status: 'delivered', statusCode: 200 });
+  expect(delivered.attempts).toMatchObject([
+    { attemptNum: 1, status: 'failed' },
+    { attemptNum: 2, lane: 'retry', status: 'delivered', statusCode: 200 },
+  ]);
+  expect(endpoint.requests).toHaveLength(2);
   expect(endpoint.requests.at(-1)?.body.toString()).toBe('{"event":"payment.paid","order":"A-4711"}');
 
   const codes = await Promise.all([relayConsole, receiver, worker].map((app) => app!.end()));

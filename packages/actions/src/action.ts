@@ -14,7 +14,7 @@ export type ActionDeps = {
 /** The dependencies of an action that stores a secret. */
 export type SealingDeps = ActionDeps & { secretsKey: () => string };
 
-type Noun = 'project' | 'secret' | 'endpoint' | 'webhook' | 'dead_letter' | 'replay_job' | 'api_key';
+type Noun = 'project' | 'secret' | 'endpoint' | 'webhook' | 'dead_letter' | 'replay_job' | 'api_key' | 'delivery';
 
 /** Why an action was refused; the message is a sentence without a secret. */
 export type Refusal = {
@@ -32,7 +32,8 @@ export type Refusal = {
     | 'webhook.not_replayable'
     | 'webhook.not_erasable'
     | 'webhook.waiting'
-    | 'replay_job.ended';
+    | 'replay_job.ended'
+    | `delivery.${'ended' | 'first_attempt' | 'endpoint_stopped' | 'behind_another'}`;
   message: string;
 };
 

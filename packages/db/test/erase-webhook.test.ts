@@ -46,3 +46,30 @@ it('erasing removes the bytes of dead letters and duplicates in the outbox, and 
   expect(rows).toEqual([{ id: other.log.id }, { id: other.log.id }]);
   expect((await world.sql.query('select from outbox')).rowCount).toBe(1);
 });
+
+it.each([
+  ['a minute ahead', 60_000, 1],
+  ['past', -1_000, 0],
+])(
+  'erasing waits for a needless message of a cancelled delivery: the end of its time in the broker is %s',
+  async (_when, aheadMs, waiting) => {
+    const webhook = webhookRow();
+    const [endpointId] = webhook.log.endpointIds;
+    await appendAudit(app, [webhook, attemptRow(webhook.log)]);
+    await world.sql.query(
+      `insert into delivery_decisions (delivery_id, webhook_log_id, endpoint_id, project_id, cancelled_at, in_broker_until)
+     values ($1, $2, $3, $4, now(), $5)`,
+      [
+        deliveryId(webhook.log.id, endpointId!),
+        webhook.log.id,
+        endpointId,
+        webhook.log.projectId,
+        new Date(Date.now() + aheadMs),
+      ],
+    );
+    const client = await world.sql.connect();
+    const counts = await eraseWebhook(client, webhook.log.id, 'test');
+    client.release();
+    expect(counts).toMatchObject({ waiting, payloads: 1 - waiting });
+  },
+);

@@ -76,6 +76,9 @@ const insertWebhook = `insert into webhook_logs (id, project_id, webhook_id, sta
   values (${id}, ${id}, 'evt', 'queued', '{}', 0, 'test', now())`;
 const insertAttempt = `insert into delivery_attempts (id, delivery_id, webhook_log_id, project_id, endpoint_id, lane, attempt_num, status,
   latency_ms, correlation_id, attempted_at) values (${id}, ${id}, ${id}, ${id}, ${id}, 'live', 1, 'failed', 1, 'test', now())`;
+const insertDecision = `insert into delivery_decisions (delivery_id, webhook_log_id, endpoint_id, project_id, cancelled_at)
+  values (${id}, ${id}, ${id}, ${id}, now())
+  on conflict (delivery_id) do update set cancelled_at = excluded.cancelled_at`;
 const insertHeld = `insert into held_deliveries (delivery_id, webhook_log_id, endpoint_id, reason, due_at, held_at, queue, message)
   values (${id}, ${id}, ${id}, 'delay', now(), now(), 'q', '')`;
 const insertJob = `insert into replay_jobs (id, selection, rate_per_second, requested_by, count, count_capped, next_due_at)
@@ -154,7 +157,13 @@ describe('the database', () => {
       ['receiver', 'worker', 'console', 'reader'],
     ],
     ['hold a delivery', insertHeld, ['worker', 'console']],
-    ['release a held delivery', 'delete from held_deliveries', ['worker']],
+    ['release a held delivery', 'delete from held_deliveries', ['worker', 'console']],
+    ['cancel a delivery', insertDecision, ['console']],
+    [
+      'read decisions about deliveries',
+      'select cancelled_at from delivery_decisions',
+      ['worker', 'console', 'reader'],
+    ],
     ['read held deliveries', 'select message from held_deliveries', ['worker', 'console', 'reader']],
     ['put a message into the outbox', insertMessage, ['receiver', 'worker']],
     ['read the messages of the outbox', 'select message from outbox', ['worker', 'console', 'reader']],

@@ -63,7 +63,7 @@ function deliveries({ webhook, deliveries: owed }: WebhookDetails, now: number):
     owed.map((each) => [...statusCells(each), whenOf(each, now)]),
     none,
   );
-  return `DELIVERIES\n${indent([table, ...deadLetterLines(webhook.id, owed)].join('\n'))}`;
+  return `DELIVERIES\n${indent([table, ...nextSteps(webhook.id, owed)].join('\n'))}`;
 }
 
 /** Null when there are none. */
@@ -74,7 +74,7 @@ function replays({ webhook, replays: made }: WebhookDetails, now: number): strin
     made.map((each) => [each.requestedAt, each.requestedBy, ...statusCells(each), whenOf(each, now)]),
     '',
   );
-  return `REPLAYS\n${indent([table, ...deadLetterLines(webhook.id, made)].join('\n'))}`;
+  return `REPLAYS\n${indent([table, ...nextSteps(webhook.id, made)].join('\n'))}`;
 }
 
 const statusTitles = ['STATE', 'ENDPOINT', 'URL', 'ATTEMPTS', 'LAST ANSWER'];
@@ -84,7 +84,20 @@ function statusCells(each: Status): Cell[] {
   return [each.state, each.endpointId, each.url, each.attempts, lastAnswer];
 }
 
-/** A line for each dead letter: its reason, and the command that replays it. */
+/** A line for each delivery that waits or is dead, with the commands for it. */
+function nextSteps(webhookLogId: string, statuses: readonly Status[]): string[] {
+  return [...waitingLines(statuses), ...deadLetterLines(webhookLogId, statuses)];
+}
+
+function waitingLines(statuses: readonly Status[]): string[] {
+  return statuses
+    .filter(({ state, attempts: made }) => state === 'held' || (state === 'waiting' && made > 0))
+    .map(
+      ({ deliveryId, state }) =>
+        `${state} delivery ${deliveryId}: hqrelay delivery retry-now|cancel ${deliveryId}`,
+    );
+}
+
 function deadLetterLines(webhookLogId: string, statuses: readonly Status[]): string[] {
   return statuses
     .filter(({ state }) => state === 'dead_lettered')
@@ -109,7 +122,7 @@ const heldBecause: Readonly<Record<NonNullable<Status['heldReason']>, string>> =
 function whenOf(delivery: Status, now: number): string | null {
   if (delivery.deliveredAt) return `delivered ${formatTime(delivery.deliveredAt)}`;
   const { state, heldReason } = delivery;
-  if (state === 'dead_lettered') return null;
+  if (state === 'dead_lettered' || state === 'cancelled') return null;
   const why = heldReason && heldBecause[heldReason];
   // A delivery that its endpoint holds has no due time.
   if (why && heldReason !== 'delay') return why;

@@ -15,6 +15,10 @@ const conflicts: ReadonlySet<string> = new Set([
   'webhook.owes_nothing',
   'webhook.not_replayable',
   'replay_job.ended',
+  'delivery.ended',
+  'delivery.first_attempt',
+  'delivery.endpoint_stopped',
+  'delivery.behind_another',
   'secret.unreadable',
 ]);
 

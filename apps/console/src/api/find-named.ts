@@ -1,4 +1,5 @@
 import { readApiKey } from '@hqrelay/db/queries/api-keys';
+import { findDelivery } from '@hqrelay/db/queries/deliveries';
 import { readEndpoint } from '@hqrelay/db/queries/endpoints';
 import { readProjectSecret } from '@hqrelay/db/queries/project-secrets';
 import { readProject } from '@hqrelay/db/queries/projects';
@@ -22,6 +23,7 @@ const projectOf: Readonly<Record<Named, ProjectOf>> = {
     return receivedAt === undefined ? undefined : (await readWebhook(pool, { id, receivedAt }))?.projectId;
   },
   replay_job: async (pool, id) => (await readReplayJob(pool, id))?.projectId,
+  delivery: async (pool, id) => (await findDelivery(pool, id))?.projectId,
   api_key: async (pool, id) => (await readApiKey(pool, id))?.projectId,
 };
 

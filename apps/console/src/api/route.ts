@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { RequestContext } from './request-context.ts';
 
 /** What a parameter of a path may name, beside the project. */
-export type Named = 'project' | 'endpoint' | 'secret' | 'webhook' | 'replay_job' | 'api_key';
+export type Named = 'project' | 'endpoint' | 'secret' | 'webhook' | 'replay_job' | 'api_key' | 'delivery';
 
 /** A refusal of the API itself, beside those of the actions. */
 export type ApiRefusal = { kind: 'refused'; statusCode: number; code: string; message: string };

@@ -1,6 +1,7 @@
 import { adminLogRoutes } from './admin-log.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
+import { deliveryRoutes } from './deliveries.ts';
 import { endpointVerbs } from './endpoint-verbs.ts';
 import { endpointRoutes } from './endpoints.ts';
 import { projectRoutes } from './projects.ts';
@@ -19,6 +20,7 @@ export const routes = [
   ...endpointVerbs,
   ...webhookRoutes,
   ...oneWebhookRoutes,
+  ...deliveryRoutes,
   ...searchRoutes,
   ...deadLetterRoutes,
   ...replayRoutes,

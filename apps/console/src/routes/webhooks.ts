@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { readPage } from '../api/page.ts';
 import { defineRoute, refuse, reply, type ApiRefusal } from '../api/route.ts';
 import { moment, pageOf, pageQuery, queryInteger, uuid } from '../schemas/fields.ts';
-import { deliveryStates, listedWebhook, webhookCount } from '../schemas/webhook.ts';
+import { deliveryStates } from '../schemas/delivery.ts';
+import { listedWebhook, webhookCount } from '../schemas/webhook.ts';
 
 const tag = 'Webhooks';
 const params = z.strictObject({ projectId: uuid });

@@ -1,8 +1,7 @@
 import { webhookStatuses } from '@hqrelay/db/queries/webhooks';
 import { z } from 'zod';
+import { deliveryStates, holdReasons } from './delivery.ts';
 import { id, time } from './fields.ts';
-
-export const deliveryStates = ['waiting', 'held', 'delivered', 'dead_lettered'] as const;
 
 const webhook = z
   .object({
@@ -42,7 +41,7 @@ const delivery = z
     lastError: z.string().nullable(),
     nextAttemptAt: time.nullable(),
     deliveredAt: time.nullable(),
-    heldReason: z.enum(['delay', 'paused', 'disabled', 'order', 'breaker']).nullable(),
+    heldReason: z.enum(holdReasons).nullable(),
     heldUntil: time.nullable(),
     deadReason: z.string().nullable(),
     replayedAt: time.nullable(),

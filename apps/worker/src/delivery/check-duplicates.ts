@@ -24,10 +24,10 @@ export async function checkDuplicates(
 ): Promise<ToPost | Resumed | Verdict> {
   const { delivery, endpoint } = admitted;
   const { fields, mark } = delivery;
-  const { attemptNum } = fields;
+  const { attemptNum, notBefore } = fields;
   const asks = !isInFlightHere && mustAskHistory({ mark, attemptNum });
   const history = asks ? await deps.readHistory(keyOf(delivery)) : undefined;
-  switch (answerDuplicate({ attemptNum, mark, history, isInFlightHere })) {
+  switch (answerDuplicate({ attemptNum, notBefore, mark, history, isInFlightHere })) {
     case 'busy': {
       const message = messageOf(delivery, markWhenPublishedAgain(mark));
       return ackIfStored(sendLater(deps, workQueueOf(fields.lane), message, busyRetryMs));

@@ -54,8 +54,8 @@ async function resumeOvertaken(
   if (mark !== 'resume_if_recorded') return 'ack';
   const history = await readHistoryOfAnyTime(keyOf(delivery));
   if (!history) return 'requeue';
-  const { attemptNum } = fields;
-  const answer = answerDuplicate({ attemptNum, mark, history, isInFlightHere: false });
+  const { attemptNum, notBefore } = fields;
+  const answer = answerDuplicate({ attemptNum, notBefore, mark, history, isInFlightHere: false });
   if (answer === 'done') return 'ack';
   const followUp = answer === 'resume' ? recordedFollowUp(history) : attempt.followUp;
   return { delivery, endpoint, followUp, isResumed: true };

@@ -16,7 +16,10 @@ export type NewDeadLetter = {
   content: Buffer | null;
 };
 
-/** Commits dead letters, all or none; one that exists already stays as it is. `now` in ms. Throws the error of Postgres. */
+/**
+ * Commits dead letters, all or none; one that exists already stays as it is. That of a cancelled delivery is closed: its last
+ * attempt was in flight. `now` in ms. Throws the error of Postgres.
+ */
 export async function insertDeadLetters(
   pool: pg.Pool,
   letters: readonly NewDeadLetter[],
@@ -31,8 +34,9 @@ export async function insertDeadLetters(
     return fact;
   });
   await pool.query(
-    `insert into dead_letters (id, kind, reason, project_id, webhook_log_id, endpoint_id, content, dead_at)
-     select id, kind, reason, "projectId", "webhookLogId", "endpointId", substring($2::bytea from start + 1 for length), $3
+    `insert into dead_letters (id, kind, reason, project_id, webhook_log_id, endpoint_id, content, dead_at, replayed_at)
+     select id, kind, reason, "projectId", "webhookLogId", "endpointId", substring($2::bytea from start + 1 for length), $3,
+       (select cancelled_at from delivery_decisions x where x.delivery_id = l.id)
      from json_to_recordset($1::json) as l(id uuid, kind dead_letter_kind, reason text, "projectId" uuid, "webhookLogId" uuid,
        "endpointId" uuid, start int, length int)
      on conflict do nothing`,

@@ -8,7 +8,7 @@ export const webhookStatuses = webhookStatus.enumValues;
 
 export type WebhookStatus = (typeof webhookStatuses)[number];
 
-export type DeliveryState = 'waiting' | 'held' | 'delivered' | 'dead_lettered';
+export type DeliveryState = 'waiting' | 'held' | 'delivered' | 'dead_lettered' | 'cancelled';
 
 export type Webhook = {
   id: string;

@@ -13,6 +13,7 @@ const state = [
   'attempt_statistics',
   'statistics_stale',
   'statistics_progress',
+  'delivery_decisions',
 ];
 const api = ['api_keys', 'api_answers'];
 const views = ['delivery_status', 'replay_status'];
@@ -79,7 +80,10 @@ export const groupRoles = {
     `insert, update on ${api.join(', ')}`,
     'delete on api_answers',
     `insert, update on ${configuration.join(', ')}, replay_jobs`,
-    'insert on admin_log, replays, held_deliveries',
+    'insert on admin_log, replays',
+    'insert, update on delivery_decisions',
+    // A retry rewrites the message of a held delivery, and a cancelled delivery is held no longer.
+    'insert, update, delete on held_deliveries',
     'update (replay_id, replayed_at) on dead_letters',
     `execute on function ${ensurePartition}, ${eraseWebhook}`,
   ],

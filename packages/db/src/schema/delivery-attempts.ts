@@ -36,5 +36,9 @@ export const deliveryAttempts = pgTable(
     index('delivery_attempts_failures')
       .on(table.endpointId, table.attemptedAt)
       .where(sql`status <> 'delivered'`),
+    // A delivery by its id alone, while it waits for its next attempt.
+    index('delivery_attempts_failed_delivery')
+      .on(table.deliveryId)
+      .where(sql`status = 'failed'`),
   ],
 );

@@ -14,10 +14,17 @@ import {
 // The model explores every interleaving of two workers that handle one delivery. The broker has its message, and the
 // outbox a duplicate. The first attempt fails, and the second is the last. One assumption stands for time: a marked
 // message waits longer than other live workers need for the same attempt (`isWaitOver`). A queue keeps its order, with
-// redelivered messages in front.
+// redelivered messages in front. A person may ask for the second attempt at once while no worker has its message, or cancel the
+// delivery after the first.
 
 type Attempt = 1 | 2;
-type Message = { n: Attempt; mark?: DuplicateMark | undefined; redelivered?: boolean };
+type Message = {
+  n: Attempt;
+  mark?: DuplicateMark | undefined;
+  redelivered?: boolean;
+  /** The message of the attempt that a person asked for. */
+  isAskedFor?: boolean;
+};
 type Work = {
   message: Message;
   mark?: DuplicateMark | undefined;
@@ -25,6 +32,8 @@ type Work = {
   isResumed?: boolean;
   /** The attempt had its row when the request began. */
   isRepeated?: boolean;
+  /** The delivery was cancelled when the worker asked Postgres. */
+  isCancelled?: boolean;
   /** The broker has requeued the message; the worker does not know yet. */
   isCutOff?: boolean;
   isAcknowledged?: boolean;
@@ -37,6 +46,8 @@ type Faults = {
   hold: number;
   order: number;
 };
+/** What a person may still do. */
+type Decisions = { retryNow: number; cancel: number };
 type State = {
   queue: Message[];
   outbox: Message[];
@@ -48,6 +59,9 @@ type State = {
   slots: (Work | null)[];
   /** How many faults of each kind may still happen. */
   faults: Faults;
+  decisions: Decisions;
+  isRetriedNow: boolean;
+  isCancelled: boolean;
   /**
    * Two workers may post the same attempt, because one of them lost a store or the broker, or because a duplicate
    * overtook its message.
@@ -95,7 +109,8 @@ const rules: Rules = {
 const original: Message = { n: 1 };
 const fromOutbox: Message = { n: 1, mark: 'done_if_recorded' };
 
-function check(faults: Partial<Faults>, changed: Partial<Rules> = {}, slots = 2): string {
+function check(possible: Partial<Faults & Decisions>, changed: Partial<Rules> = {}, slots = 2): string {
+  const { retryNow = 0, cancel = 0, ...faults } = possible;
   const applied = { ...rules, ...changed };
   const none: Faults = { crash: 0, cutOff: 0, postgres: 0, broker: 0, hold: 0, order: 0 };
   const exploration = explore<State>(
@@ -109,13 +124,19 @@ function check(faults: Partial<Faults>, changed: Partial<Rules> = {}, slots = 2)
         isDeadLettered: false,
         slots: Array.from({ length: slots }, () => null),
         faults: { ...none, ...faults },
+        decisions: { retryNow, cancel },
+        isRetriedNow: false,
+        isCancelled: false,
         mayPostTwice: false,
         hadFault: false,
         retries: 0,
       },
       steps: (state) => stepsOf(applied, state),
       violations,
-      alwaysReachable: { sentence: 'a follow-up is lost', reached: ({ isDeadLettered }) => isDeadLettered },
+      alwaysReachable: {
+        sentence: 'a follow-up is lost',
+        reached: ({ isDeadLettered, isCancelled }) => isDeadLettered || isCancelled,
+      },
     },
     { statesMax: 200_000 },
   );
@@ -129,6 +150,7 @@ function* violations({ rows, slots, mayPostTwice, hadFault, retries }: State): I
   const attempts = posting.map((work) => work?.message.n);
   if (!mayPostTwice && new Set(attempts).size < attempts.length) yield 'two workers post the same attempt';
   if (posting.some((work) => work?.isRepeated)) yield 'a recorded attempt is posted again';
+  if (posting.some((work) => work?.isCancelled)) yield 'a cancelled delivery is posted';
 }
 
 function* stepsOf(applied: Rules, state: State): Iterable<Step<State>> {
@@ -138,6 +160,7 @@ function* stepsOf(applied: Rules, state: State): Iterable<Step<State>> {
   }
   yield* faultSteps(state);
   yield* storeSteps(state);
+  yield* decisionSteps(state);
 }
 
 function* receive(applied: Rules, state: State, slot: number): Iterable<Step<State>> {
@@ -209,19 +232,19 @@ function* ask(applied: Rules, state: State, slot: number, work: Work): Iterable<
       other && index !== slot && processOf(index) === processOf(slot) && other.phase !== 'received',
   );
   const asks = !isInFlightHere && applied.mustAskHistory({ mark, attemptNum: n });
-  const histories =
-    asks && state.faults.postgres > 0 ? [historyOf(state.rows), undefined] : [historyOf(state.rows)];
+  const histories = asks && state.faults.postgres > 0 ? [historyOf(state), undefined] : [historyOf(state)];
   for (const history of histories) {
     const isBlind = asks && history === undefined;
     const answer = applied.answerDuplicate({
       attemptNum: n,
+      notBefore: message.isAskedFor ? askedForAt : 0,
       mark,
       history: asks ? history : undefined,
       isInFlightHere,
     });
     const after = isBlind ? spend(state, 'postgres') : state;
     const label = `${slotNames[slot]} ${isBlind ? 'gets no answer' : asks ? 'asks' : 'does not ask'} about attempt ${n}: ${answer}`;
-    const again = { n, mark: applied.markWhenPublishedAgain(mark) };
+    const again = { ...message, redelivered: false, mark: applied.markWhenPublishedAgain(mark) };
     if (answer === 'done') yield { label, state: withSlot(after, slot, null) };
     if (answer === 'busy')
       yield { label, state: withSlot({ ...after, queue: [...after.queue, again] }, slot, null) };
@@ -232,6 +255,7 @@ function* ask(applied: Rules, state: State, slot: number, work: Work): Iterable<
       ...work,
       phase: 'posting',
       isRepeated: !isBlind && !work.isCutOff && state.rows.includes(n),
+      isCancelled: !isBlind && state.isCancelled,
     } as const;
     yield { label, state: withSlot(after, slot, posting) };
     if (after.faults.hold > 0)
@@ -308,16 +332,53 @@ function* storeSteps(state: State): Iterable<Step<State>> {
   }
 }
 
+/** A person sees the recorded attempts, and decides while the second one is not in flight. */
+function* decisionSteps(state: State): Iterable<Step<State>> {
+  const { decisions, rows, spilled, slots } = state;
+  const isWaiting = rows.includes(1) && !rows.includes(2) && spilled.length === 0;
+  if (!isWaiting || slots.some((work) => work?.message.n === 2)) return;
+  if (decisions.retryNow > 0 && !state.isCancelled) {
+    const other = state.held?.n === 2 ? state.held : ({ n: 2, mark: 'done_if_recorded' } as const);
+    yield {
+      label: 'a person asks for attempt 2 at once',
+      state: {
+        ...state,
+        held: { ...other, isAskedFor: true },
+        isRetriedNow: true,
+        decisions: { ...decisions, retryNow: decisions.retryNow - 1 },
+      },
+    };
+  }
+  if (decisions.cancel > 0) {
+    const cancelled = {
+      held: null,
+      isCancelled: true,
+      decisions: { ...decisions, cancel: decisions.cancel - 1 },
+    };
+    yield { label: 'a person cancels the delivery', state: { ...state, ...cancelled } };
+  }
+}
+
 function heldOf(applied: Rules, held: Message | null, message: Message): Message {
   if (!held || message.n > held.n) return message;
   const replaces = message.n === held.n && (!applied.keepsHeldDuty || message.mark === 'resume_if_recorded');
   return replaces ? message : held;
 }
 
-function historyOf(rows: readonly Attempt[]): DeliveryHistory {
+const askedForAt = 1;
+
+function historyOf({ rows, isCancelled, isRetriedNow }: State): DeliveryHistory {
   const finished = rows.includes(2);
   const lastStatus = finished ? 'dead_lettered' : rows.length > 0 ? 'failed' : null;
-  return { finished, lastAttemptNum: Math.max(0, ...rows), lastStatus, lastError: null, nextAttemptAt: null };
+  return {
+    isCancelled,
+    retryNow: isRetriedNow ? { attemptNum: 2, notBefore: askedForAt } : null,
+    finished,
+    lastAttemptNum: Math.max(0, ...rows),
+    lastStatus,
+    lastError: null,
+    nextAttemptAt: null,
+  };
 }
 
 function redelivered({ message }: Work): Message {
@@ -339,17 +400,21 @@ function spend(state: State, fault: keyof Faults): State {
 
 // Each test explores up to 200,000 states while other tests use the same cores, hence the long timeout.
 describe('two workers with one delivery', { timeout: 120_000 }, () => {
-  it.each<[string, Partial<Faults>, number?]>([
+  it.each<[string, Partial<Faults & Decisions>, number?]>([
     ['one worker crashes, and worker A handles two messages', { crash: 1 }, 3],
     ['workers crash twice, hold the delivery, and get a confirm too late', { crash: 2, broker: 1, hold: 1 }],
     ['a worker is cut off from the broker, and one crashes', { crash: 1, cutOff: 1, hold: 1 }],
     ['a worker loses Postgres, and one crashes', { crash: 1, postgres: 1, hold: 1 }],
     ['a duplicate overtakes its message, and a worker crashes', { crash: 1, order: 1, broker: 1 }],
+    ['a person asks for the second attempt at once, and two workers crash', { retryNow: 1, crash: 2 }],
+    ['a person asks for the second attempt at once, and worker A handles two messages', { retryNow: 1 }, 3],
+    ['a person asks twice for an attempt that is held', { retryNow: 2, crash: 1, hold: 1 }],
+    ['a person asks for an attempt at once and cancels it', { retryNow: 1, cancel: 1, crash: 1, hold: 1 }],
   ])('each attempt is recorded once, never posted again and followed up when %s', (_when, faults, slots) => {
     expect(check(faults, {}, slots)).toMatch(/^holds in all \d+ states$/);
   });
 
-  it.each<[string, string, Partial<Rules>, Partial<Faults>, number?]>([
+  it.each<[string, string, Partial<Rules>, Partial<Faults & Decisions>, number?]>([
     [
       'a redelivered message is not marked',
       'a recorded attempt is posted again',
@@ -426,6 +491,18 @@ describe('two workers with one delivery', { timeout: 120_000 }, () => {
       { keepsHeldDuty: false },
       { crash: 1, cutOff: 1, hold: 2 },
     ],
+    [
+      'a message stays although a person asked for its attempt at once',
+      'two workers post the same attempt',
+      { answerDuplicate: (message) => answerDuplicate(withDecision(message, { retryNow: null })) },
+      { retryNow: 1 },
+    ],
+    [
+      'a worker does not read that the delivery is cancelled',
+      'a cancelled delivery is posted',
+      { answerDuplicate: (message) => answerDuplicate(withDecision(message, { isCancelled: false })) },
+      { cancel: 1 },
+    ],
   ])('if %s, the model finds that %s', (_mutation, sentence, changed, faults, slots) => {
     const counterExample = check(faults, changed, slots);
     expect(counterExample.split('\n')[0]).toBe(`${sentence}:`);
@@ -455,4 +532,10 @@ describe('two workers with one delivery', { timeout: 120_000 }, () => {
 
 function instead(answer: DuplicateAnswer, other: DuplicateAnswer, given: DuplicateAnswer): DuplicateAnswer {
   return given === answer ? other : given;
+}
+
+type Question = Parameters<typeof answerDuplicate>[0];
+
+function withDecision(message: Question, decision: Partial<DeliveryHistory>): Question {
+  return { ...message, history: message.history && { ...message.history, ...decision } };
 }

@@ -13,6 +13,8 @@ function history(
   lastStatus: DeliveryHistory['lastStatus'] = 'failed',
 ): DeliveryHistory {
   return {
+    isCancelled: false,
+    retryNow: null,
     finished: lastStatus === 'delivered' || lastStatus === 'dead_lettered',
     lastAttemptNum,
     lastStatus: lastAttemptNum === 0 ? null : lastStatus,
@@ -21,7 +23,13 @@ function history(
   };
 }
 
-const message = { attemptNum: 2, mark: undefined, history: history(1), isInFlightHere: false } as const;
+const message = {
+  attemptNum: 2,
+  notBefore: 5_000,
+  mark: undefined,
+  history: history(1),
+  isInFlightHere: false,
+} as const;
 
 describe('a message that asks before it is posted', () => {
   it.each([undefined, 'done_if_recorded', 'resume_if_recorded'] as const)(
@@ -54,6 +62,33 @@ describe('a message that asks before it is posted', () => {
 
   it('a message of a finished delivery is done', () => {
     expect(answerDuplicate({ ...message, attemptNum: 3, history: history(2, 'delivered') })).toBe('done');
+  });
+
+  it('a message of a cancelled delivery is done, even if it was redelivered', () => {
+    for (const lastAttemptNum of [0, 1, 2, 3]) {
+      const cancelled = { ...message, history: { ...history(lastAttemptNum), isCancelled: true } };
+      expect(answerDuplicate(cancelled)).toBe('done');
+      expect(answerDuplicate({ ...cancelled, mark: 'resume_if_recorded' })).toBe('done');
+    }
+  });
+
+  it('a message is done when a person asked for its attempt at once, and the message of that attempt is posted', () => {
+    const retryNow = { attemptNum: 2, notBefore: 4_000 };
+    const asked = { ...message, history: { ...history(1), retryNow } };
+    expect(answerDuplicate(asked)).toBe('done');
+    expect(answerDuplicate({ ...asked, mark: 'done_if_recorded' })).toBe('done');
+    expect(answerDuplicate({ ...asked, notBefore: 4_000, mark: 'done_if_recorded' })).toBe('post');
+    expect(answerDuplicate({ ...asked, attemptNum: 3, history: { ...history(2), retryNow } })).toBe('post');
+  });
+
+  it('a redelivered message is posted although a person asked for its attempt at once', () => {
+    const retryNow = { attemptNum: 2, notBefore: 4_000 };
+    const redelivered = {
+      ...message,
+      mark: 'resume_if_recorded',
+      history: { ...history(1), retryNow },
+    } as const;
+    expect(answerDuplicate(redelivered)).toBe('post');
   });
 
   it('a message is busy while another message of its delivery is in flight in the same worker', () => {

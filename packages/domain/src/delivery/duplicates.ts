@@ -6,8 +6,12 @@
  */
 export type DuplicateMark = 'done_if_recorded' | 'resume_if_recorded';
 
-/** The attempts of a delivery that Postgres has recorded. */
+/** The attempts of a delivery that Postgres has recorded, and what people decided about it. */
 export type DeliveryHistory = {
+  /** A person cancelled the delivery: no further attempt is made. */
+  isCancelled: boolean;
+  /** An attempt that a person asked for at once. Its message has this `notBefore` (ms), and replaces every other. */
+  retryNow: { attemptNum: number; notBefore: number } | null;
   /** Delivered or dead-lettered: no further attempt is made. */
   finished: boolean;
   /** The highest attempt that has a row; 0 when there is none. */
@@ -20,7 +24,7 @@ export type DeliveryHistory = {
 
 /**
  * `post`: make the attempt. `resume`: the attempt is recorded, do its follow-up. `done`: another worker owns the follow-up, or
- * did it. `busy`: another message of the delivery is in flight in this worker, ask again later.
+ * did it, or a person cancelled the delivery or asked for the attempt by another message. `busy`: another message of the delivery is in flight in this worker, ask again later.
  */
 export type DuplicateAnswer = 'post' | 'resume' | 'done' | 'busy';
 
@@ -50,12 +54,30 @@ export function mustAskHistory(message: { mark: DuplicateMark | undefined; attem
 /** Decides whether a message is posted. `history` is undefined while Postgres is unavailable: then the attempt is made. */
 export function answerDuplicate(message: {
   attemptNum: number;
+  /** The earliest time of the attempt, ms since epoch. */
+  notBefore: number;
   mark: DuplicateMark | undefined;
   history: DeliveryHistory | undefined;
   isInFlightHere: boolean;
 }): DuplicateAnswer {
   const { attemptNum, mark, history } = message;
   if (message.isInFlightHere) return 'busy';
-  if (!history || (!history.finished && history.lastAttemptNum < attemptNum)) return 'post';
+  if (!history) return 'post';
+  if (history.isCancelled) return 'done';
+  if (!history.finished && history.lastAttemptNum < attemptNum) {
+    return isReplaced(message, history) ? 'done' : 'post';
+  }
   return mark === 'resume_if_recorded' && history.lastAttemptNum === attemptNum ? 'resume' : 'done';
+}
+
+/**
+ * Whether a person asked for this attempt at once, by another message. A message with the mark to resume is not replaced: while
+ * a worker asked Postgres about it and then held it, it may have taken the place of the other message.
+ */
+function isReplaced(
+  { attemptNum, notBefore, mark }: { attemptNum: number; notBefore: number; mark: DuplicateMark | undefined },
+  { retryNow }: DeliveryHistory,
+): boolean {
+  if (mark === 'resume_if_recorded') return false;
+  return retryNow?.attemptNum === attemptNum && retryNow.notBefore !== notBefore;
 }

@@ -84,7 +84,14 @@ describe('the follow-up of an attempt', () => {
 });
 
 describe('the follow-up of a recorded attempt', () => {
-  const history = { finished: false, lastAttemptNum: 2, lastError: 'HTTP 500', nextAttemptAt: null };
+  const history = {
+    isCancelled: false,
+    retryNow: null,
+    finished: false,
+    lastAttemptNum: 2,
+    lastError: 'HTTP 500',
+    nextAttemptAt: null,
+  };
 
   it.each([
     ['none after a delivered attempt', { lastStatus: 'delivered', finished: true }, { kind: 'none' }],
