@@ -28,6 +28,6 @@ function whyNotReplayable(letter: DeadLetter | undefined): string | null {
   if (!letter.replayedAt) return null;
   const at = letter.replayedAt.toISOString().replace('T', ' ');
   return letter.replayId === null
-    ? `it was erased or cancelled at ${at}; replay its webhook`
+    ? `it was closed at ${at}: its payload was erased, or the delivery was cancelled`
     : `it was replayed at ${at} as ${letter.replayId}`;
 }
