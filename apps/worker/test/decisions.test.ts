@@ -257,7 +257,7 @@ describe('a delivery that is cancelled', () => {
   });
 
   it('a delivery that is delivered is not cancelled, and one that is cancelled can be cancelled again', async () => {
-    const { id, endpoint, ...seeded } = await seedWaiting('1h');
+    const seeded = await seedWaiting('1h');
     valueOf(await cancel(seeded.deliveryId));
     expect(valueOf(await cancel(seeded.deliveryId))).toMatchObject({ state: 'cancelled' });
     expect(await retryNow(seeded.deliveryId)).toMatchObject({ kind: 'refused', code: 'delivery.ended' });

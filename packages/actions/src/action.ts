@@ -14,7 +14,8 @@ export type ActionDeps = {
 /** The dependencies of an action that stores a secret. */
 export type SealingDeps = ActionDeps & { secretsKey: () => string };
 
-type Noun = 'project' | 'secret' | 'endpoint' | 'webhook' | 'dead_letter' | 'replay_job' | 'api_key' | 'delivery';
+type Noun =
+  'project' | 'secret' | 'endpoint' | 'webhook' | 'dead_letter' | 'replay_job' | 'api_key' | 'delivery';
 
 /** Why an action was refused; the message is a sentence without a secret. */
 export type Refusal = {
