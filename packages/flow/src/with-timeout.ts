@@ -5,18 +5,16 @@
  * After a long turn of the event loop Node runs timers before it reads sockets, so an answer that arrived in time may
  * still be unread at the deadline. Two more turns read it first, so that a busy process does not count a fast store as slow.
  */
-export async function withTimeout<T>(work: Promise<T>, timeoutMs: number, message: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+export function withTimeout<T>(work: Promise<T>, timeoutMs: number, message: string): Promise<T> {
+  return new Promise((resolve, reject) => {
     const giveUp = () => reject(new Error(message));
-    timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), timeoutMs);
+    const timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), timeoutMs);
+    const ended =
+      <V>(end: (outcome: V) => void) =>
+      (outcome: V) => {
+        clearTimeout(timer);
+        end(outcome);
+      };
+    work.then(ended(resolve), ended(reject));
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => {
-      // Rejected after the deadline: the caller already has the timeout.
-    });
-  }
 }

@@ -10,7 +10,7 @@ export function remoteAddress(
   forwarded: string | undefined,
   ofConnection: string | undefined,
 ): string | null {
-  if (forwarded !== undefined) {
+  if (forwarded !== undefined && forwarded !== ofConnection) {
     const [, v6, v4] = withPort.exec(forwarded) ?? [];
     const address = v6 ?? v4 ?? forwarded;
     if (isIP(address)) return address;

@@ -1,14 +1,15 @@
 import type { WebhookLogRow, WebhookPayloadRow } from '@hqrelay/db/queries/append-audit';
 import { idFor, type VerifiedWebhook } from './inbound-request.ts';
 
-/** The row of a request under a new id. The row of an accepted webhook takes the webhook's id instead. */
+/** The row of a request, under a new id unless it is the row of an accepted webhook. */
 export function logRowOf(
   webhook: Pick<VerifiedWebhook, 'request' | 'webhookId' | 'eventType' | 'payloadSha256'>,
   status: WebhookLogRow['status'],
+  id = idFor(webhook.request),
 ): WebhookLogRow {
   const { request } = webhook;
   return {
-    id: idFor(request),
+    id,
     projectId: request.projectId,
     webhookId: webhook.webhookId,
     eventType: webhook.eventType,

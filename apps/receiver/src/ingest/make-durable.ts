@@ -52,8 +52,7 @@ export async function makeDurable(
     row: {
       kind: 'webhook',
       log: {
-        ...logRowOf(webhook, 'queued'),
-        id: admitted.id,
+        ...logRowOf(webhook, 'queued', admitted.id),
         endpointIds,
         ...(webhook.project.sameBody === 'duplicate' && { bodyIsKey: true }),
       },

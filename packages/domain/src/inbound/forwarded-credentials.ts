@@ -37,9 +37,9 @@ export function findCredentials(
     const name = rawHeaders[i]!;
     const lowerCaseName = name.toLowerCase();
     const value = rawHeaders[i + 1]!;
-    if (!isCredential(lowerCaseName, value, secrets)) continue;
+    if (connectionHeaders.has(lowerCaseName) || !isCredential(lowerCaseName, value, secrets)) continue;
     named ??= namedByConnection(rawHeaders);
-    if (isOfConnection(lowerCaseName, named)) continue;
+    if (lowerCaseName === 'proxy-authorization' || named.has(lowerCaseName)) continue;
     const place = placeIn(value, secrets);
     if (place) places.push({ name, ...place });
   }
@@ -82,13 +82,4 @@ function placeIn(value: string, secrets: readonly Secret[]): Omit<CredentialPlac
 /** Node reads and writes the bytes of a header as Latin-1. */
 function onTheWire(key: string): string {
   return Buffer.from(key).toString('latin1');
-}
-
-/** Whether a header belongs to the connection to this relay, by its name or because `Connection` names it. */
-function isOfConnection(lowerCaseName: string, named: ReadonlySet<string>): boolean {
-  return (
-    connectionHeaders.has(lowerCaseName) ||
-    lowerCaseName === 'proxy-authorization' ||
-    named.has(lowerCaseName)
-  );
 }

@@ -48,11 +48,7 @@ export function isCredential(
   value: string,
   secrets: readonly { key: string }[],
 ): boolean {
-  if (credentialHeaders.has(lowerCaseName)) return true;
-  return holdsSecret(
-    value,
-    secrets.map(({ key }) => key),
-  );
+  return credentialHeaders.has(lowerCaseName) || holdsSecret(value, secrets);
 }
 
 /**

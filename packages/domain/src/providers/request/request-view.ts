@@ -34,13 +34,19 @@ export type Fields = ReadonlyMap<string, readonly string[]>;
 const fieldsMax = 1_000;
 
 export function viewOf(request: ProviderRequest): RequestView {
+  // Every field is named: V8 builds an object from a spread many times slower.
+  const { method, url, query, headers, body } = request;
   return {
-    ...request,
+    method,
+    url,
+    query,
+    headers,
+    body,
     json: once(() => parseJson(request)),
-    form: once(() => parseFields(request.body.toString('latin1'))),
-    queryFields: once(() => parseFields(request.query)),
-    bodySha256Hex: once(() => hash('sha256', request.body)),
-    hasUtf8Body: once(() => isUtf8(request.body)),
+    form: once(() => parseFields(body.toString('latin1'))),
+    queryFields: once(() => parseFields(query)),
+    bodySha256Hex: once(() => hash('sha256', body)),
+    hasUtf8Body: once(() => isUtf8(body)),
   };
 }
 
