@@ -38,9 +38,10 @@ export function valueOf<T>(cli: Cli, result: ActionResult<T>): T {
     if (result.code === 'secret.too_short') {
       throw new UsageError(`${result.message}; --allow-short-secret takes it all the same`);
     }
-    const isUsage = /^(?:endpoint\.invalid_|project\.invalid_settings|secret\.invalid_form)/.test(
-      result.code,
-    );
+    const isUsage =
+      /^(?:endpoint\.invalid_|console_link\.invalid_|project\.invalid_settings|secret\.invalid_form)/.test(
+        result.code,
+      );
     if (isUsage) throw new UsageError(result.message);
     throw new CommandFailure(result.message);
   }

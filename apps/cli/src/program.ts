@@ -4,6 +4,7 @@ import { type Cli, CommandFailure, UsageError } from './cli.ts';
 import { addApiKeyCreate } from './commands/api-key-create.ts';
 import { addApiKeyList } from './commands/api-key-list.ts';
 import { addApiKeyRevoke } from './commands/api-key-revoke.ts';
+import { addConsoleLink } from './commands/console-link.ts';
 import { addDeliveryCancel } from './commands/delivery-cancel.ts';
 import { addDeliveryRetryNow } from './commands/delivery-retry-now.ts';
 import { addDlqList } from './commands/dlq-list.ts';
@@ -136,6 +137,11 @@ const nouns: readonly Noun[] = [
     noun: 'api-key',
     description: 'the keys of programs that use the HTTP API',
     commands: [addApiKeyCreate, addApiKeyList, addApiKeyRevoke],
+  },
+  {
+    noun: 'console',
+    description: 'the web console, and who signs in to it',
+    commands: [addConsoleLink],
   },
 ];
 

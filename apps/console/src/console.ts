@@ -1,4 +1,6 @@
+import { consoleUrlOf } from '@hqrelay/actions/session/create-console-link';
 import { deleteOldApiAnswers } from '@hqrelay/db/queries/api-answers';
+import { deleteOldConsoleLinks } from '@hqrelay/db/queries/console-links';
 import { parsePolicy } from '@hqrelay/domain/network/network-policy';
 import { createResolveHost } from '@hqrelay/outbound/names/resolve-host';
 import { createSender } from '@hqrelay/outbound/send-request';
@@ -19,7 +21,7 @@ export type Console = {
   disconnect: () => Promise<void>;
 };
 
-const deleteAnswersEveryMs = 3_600_000;
+const deleteOldRowsEveryMs = 3_600_000;
 
 /** Wires one console. Nothing connects or listens yet. */
 export function createConsole(
@@ -36,7 +38,7 @@ export function createConsole(
       void stores.postgres.start();
       void stores.reads.start();
       stores.cache.start();
-      deleting = setInterval(() => void deleteOldAnswers(stores, logger), deleteAnswersEveryMs);
+      deleting = setInterval(() => void deleteOldRows(stores, logger), deleteOldRowsEveryMs);
     },
     server: createHttpServer(createApp({ api, health, trustProxy: config.trustProxy })),
     async disconnect() {
@@ -71,6 +73,8 @@ function createApiDeps(
       idleConnectionsMax: 1,
     }),
     secretsKey: config.secretsKey,
+    cookie: { consoleUrl: config.consoleUrl, isEmbedded: config.consoleFrameAncestors.length > 0 },
+    consoleUrl: consoleUrlOf(config),
     webhookBaseUrl: config.publicUrl ?? `http://127.0.0.1:${config.receiverPort}`,
     deliveryTimeoutMs: config.deliveryTimeoutMs,
     configCacheTtlSeconds: config.configCacheTtlSeconds,
@@ -96,8 +100,11 @@ function healthOf({
   };
 }
 
-async function deleteOldAnswers({ postgres }: Stores, logger: Logger): Promise<void> {
+async function deleteOldRows({ postgres }: Stores, logger: Logger): Promise<void> {
   await deleteOldApiAnswers(postgres.pool).catch((error: unknown) =>
     logger.warn({ err: error }, 'api_answers.not_deleted'),
+  );
+  await deleteOldConsoleLinks(postgres.pool).catch((error: unknown) =>
+    logger.warn({ err: error }, 'console_links.not_deleted'),
   );
 }

@@ -7,7 +7,9 @@ export type AnsweredRequest = {
   operation: string;
   statusCode: number;
   durationMs: number;
+  /** The caller; both are absent where the request was refused before. */
   apiKeyId: string | undefined;
+  sessionId: string | undefined;
   correlationId: string;
   /** The code of an error. */
   code: string | undefined;

@@ -1,4 +1,5 @@
 import { createApiKey } from '@hqrelay/actions/api-key/create-api-key';
+import { createConsoleLink } from '@hqrelay/actions/session/create-console-link';
 import type { ApiRole } from '@hqrelay/domain/access/api-role';
 import { createLogger } from '@hqrelay/runtime/logger';
 import { waitFor } from '@hqrelay/testing/wait-for';
@@ -19,6 +20,8 @@ type Answer = {
 
 type RequestOptions = {
   key?: string | null;
+  /** The cookie of a session, in place of a key; sent as the pages of the console do. */
+  session?: string;
   body?: unknown;
   headers?: Record<string, string>;
 };
@@ -48,6 +51,14 @@ export async function openConsoleWorld(more: Record<string, string> = {}) {
     check,
     admin,
     makeKey: (role: ApiRole, options: KeyOptions = {}) => makeKey(world, role, options),
+    makeLink: (role: ApiRole, options: LinkOptions = {}) => makeLink(world, url, role, options),
+    signIn: (link: string, headers?: Record<string, string>) => signIn(url, link, headers),
+    /** The cookie of a new session. */
+    makeSession: async (role: ApiRole, options: LinkOptions = {}) => {
+      const { statusCode, cookie } = await signIn(url, await makeLink(world, url, role, options));
+      if (statusCode !== 201) throw new Error(`the sign-in was answered ${statusCode}`);
+      return cookie;
+    },
     ...createClient(url, check, admin),
   };
 }
@@ -67,17 +78,58 @@ async function makeKey(
   return created.value.key;
 }
 
+type LinkOptions = Omit<KeyOptions, 'expiresInMs'> & { subject?: string; returnUrl?: string | null };
+
+/** The URL of a new sign-in link. */
+async function makeLink(
+  { sql }: World,
+  consoleUrl: string,
+  role: ApiRole,
+  { projectId = null, hidePayloads = false, subject = 'test@example.com', returnUrl = null }: LinkOptions,
+): Promise<string> {
+  const grant = { subject, role, projectId, hidePayloads, returnUrl };
+  const made = await createConsoleLink(
+    { pool: sql, actor: 'cli:test' },
+    { ...grant, expiresInMs: 60_000, consoleUrl },
+  );
+  if (made.kind === 'refused') throw new Error(made.message);
+  return made.value.url;
+}
+
+/** What the button of the sign-in page sends. `cookie` is the cookie that the answer sets, without its attributes. */
+async function signIn(url: string, link: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${url}/api/v1/sessions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...pageHeaders(url), ...headers },
+    body: JSON.stringify({ token: new URL(link).hash.slice(1) }),
+  });
+  const [setCookie = ''] = response.headers.getSetCookie();
+  const body = (await response.json()) as ReturnType<typeof JSON.parse>;
+  return {
+    statusCode: response.status,
+    headers: response.headers,
+    body,
+    setCookie,
+    cookie: setCookie.split(';')[0] as string,
+  };
+}
+
+function pageHeaders(url: string): Record<string, string> {
+  return { origin: url, 'x-hqrelay-console': '1' };
+}
+
 /** Requests as the admin unless another key is given; every answer must be one that the OpenAPI document describes. */
 function createClient(url: string, check: CheckAnswer, admin: string) {
   const request = async (
     method: string,
     path: string,
-    { key = admin, body, headers = {} }: RequestOptions = {},
+    { session, key = session === undefined ? admin : null, body, headers = {} }: RequestOptions = {},
   ): Promise<Answer> => {
     const response = await fetch(`${url}${path}`, {
       method,
       headers: {
         ...(key !== null && { authorization: `Bearer ${key}` }),
+        ...(session !== undefined && { cookie: session, ...pageHeaders(url) }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },

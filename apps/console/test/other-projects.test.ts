@@ -1,4 +1,4 @@
-import { apiRoles, includesRole } from '@hqrelay/domain/access/api-role';
+import { apiRoles, includesRole, type ApiRole } from '@hqrelay/domain/access/api-role';
 import { deliveryId } from '@hqrelay/domain/ids';
 import { recordAttempt } from '@hqrelay/testing/database/record-attempt';
 import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
@@ -7,7 +7,21 @@ import type { Route } from '../src/api/route.ts';
 import { routes } from '../src/routes/routes.ts';
 import { openConsoleWorld } from './console-world.ts';
 
-const { sql, request, post, get, makeKey, createProject } = await openConsoleWorld();
+const { sql, request, post, get, makeKey, makeLink, makeSession, signIn, createProject } =
+  await openConsoleWorld();
+
+type Caller = { key: string } | { session: string };
+const callerKinds = ['key', 'session'] as const;
+
+async function makeCaller(
+  kind: (typeof callerKinds)[number],
+  role: ApiRole,
+  options: { projectId?: string } = {},
+): Promise<Caller> {
+  return kind === 'key'
+    ? { key: await makeKey(role, options) }
+    : { session: await makeSession(role, options) };
+}
 
 /** One thing of each kind that a path may name. */
 type Things = {
@@ -19,6 +33,7 @@ type Things = {
   deliveryId: string;
   replay_job: string;
   api_key: string;
+  session: string;
 };
 
 let own: Things;
@@ -53,10 +68,16 @@ async function makeThings(): Promise<Things> {
     deliveryId: waitingId,
     replay_job: job.body.jobId,
     api_key: apiKey.body.apiKeyId,
+    session: await makeSessionId(projectId),
   };
 }
 
-function send(route: Route, things: Things, key: string, parent: Things = things) {
+async function makeSessionId(projectId: string): Promise<string> {
+  const { cookie } = await signIn(await makeLink('viewer', { projectId }));
+  return (await get('/api/v1/me', { session: cookie })).body.id as string;
+}
+
+function send(route: Route, things: Things, caller: Caller, parent: Things = things) {
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, param: string) => {
     const named = route.names?.[param] ?? '';
     if (named === 'project') return parent.projectId;
@@ -64,10 +85,12 @@ function send(route: Route, things: Things, key: string, parent: Things = things
   });
   const body = route.body && (route.example ?? {});
   const query = route.name === 'search' ? `?q=${other.webhook}` : '';
-  return request(route.method.toUpperCase(), path + query, { key, ...(body && { body }) });
+  return request(route.method.toUpperCase(), path + query, { ...caller, ...(body && { body }) });
 }
 
-const cases = routes.flatMap((route) => apiRoles.map((role) => [route.name, role, route] as const));
+const cases = routes.flatMap((route) =>
+  apiRoles.flatMap((role) => callerKinds.map((kind) => [route.name, kind, role, route] as const)),
+);
 
 describe('access by role and project', () => {
   it('every parameter of a path says what it names', () => {
@@ -78,30 +101,32 @@ describe('access by role and project', () => {
     }
   });
 
-  it.each(cases.filter(([, , { path }]) => path.includes('{')))(
-    '%s with a key of the role %s and the ids of another project is answered 404 and changes nothing',
-    async (_name, role, route) => {
-      const key = await makeKey(role, { projectId: own.projectId });
+  it.each(cases.filter(([, , , { path }]) => path.includes('{')))(
+    '%s with a %s of the role %s and the ids of another project is answered 404 and changes nothing',
+    async (_name, kind, role, route) => {
+      const caller = await makeCaller(kind, role, { projectId: own.projectId });
       const before = await changesOf(other);
-      const answer = await send(route, other, key);
+      const answer = await send(route, other, caller);
       expect(answer.statusCode).toBe(404);
       expect(answer.body.error.code).toMatch(/\.not_found$/);
       if (Object.keys(route.names ?? {}).length > 1) {
-        expect((await send(route, other, key, own)).statusCode).toBe(404);
-        expect((await send(route, own, key, other)).statusCode).toBe(404);
-        // Also a key of all projects finds a thing under its own project alone.
-        expect((await send(route, other, await makeKey(role), own)).statusCode).toBe(404);
+        expect((await send(route, other, caller, own)).statusCode).toBe(404);
+        expect((await send(route, own, caller, other)).statusCode).toBe(404);
+        // Also a caller of all projects finds a thing under its own project alone.
+        expect((await send(route, other, await makeCaller(kind, role), own)).statusCode).toBe(404);
       }
       expect(await changesOf(other)).toBe(before);
     },
   );
 
-  it.each(cases)(
-    '%s with a key of the role %s is done where the role may, and else answered 403',
-    async (_name, role, route) => {
-      const key = await makeKey(role);
-      const answer = await send(route, route.path.includes('{') ? await makeThings() : own, key);
-      if (includesRole(role, route.role)) expect(answer.statusCode).toBe(route.statusCode);
+  it.each(cases.filter(([, kind, , { needsSession }]) => !needsSession || kind === 'session'))(
+    '%s with a %s of the role %s is done where the role may, and else answered 403',
+    async (_name, kind, role, route) => {
+      const caller = await makeCaller(kind, role);
+      const isAllowed = includesRole(role, route.role);
+      const things = isAllowed && route.path.includes('{') ? await makeThings() : own;
+      const answer = await send(route, things, caller);
+      if (isAllowed) expect(answer.statusCode).toBe(route.statusCode);
       else
         expect(answer).toMatchObject({ statusCode: 403, body: { error: { code: 'access.role_too_low' } } });
     },
@@ -110,9 +135,9 @@ describe('access by role and project', () => {
   it.each(
     routes
       .filter(({ path, method }) => !path.includes('{') && method === 'get')
-      .map((route) => [route.name, route] as const),
-  )('%s with a key of one project says nothing about another project', async (_name, route) => {
-    const answer = await send(route, own, await makeKey('admin', { projectId: own.projectId }));
+      .flatMap((route) => callerKinds.map((kind) => [route.name, kind, route] as const)),
+  )('%s with a %s of one project says nothing about another project', async (_name, kind, route) => {
+    const answer = await send(route, own, await makeCaller(kind, 'admin', { projectId: own.projectId }));
     expect(answer.statusCode).toBe(200);
     for (const id of Object.values(other)) expect(JSON.stringify(answer.body)).not.toContain(id);
   });

@@ -15,7 +15,16 @@ export type ActionDeps = {
 export type SealingDeps = ActionDeps & { secretsKey: () => string };
 
 type Noun =
-  'project' | 'secret' | 'endpoint' | 'webhook' | 'dead_letter' | 'replay_job' | 'api_key' | 'delivery';
+  | 'project'
+  | 'secret'
+  | 'endpoint'
+  | 'webhook'
+  | 'dead_letter'
+  | 'replay_job'
+  | 'api_key'
+  | 'console_link'
+  | 'session'
+  | 'delivery';
 
 /** Why an action was refused; the message is a sentence without a secret. */
 export type Refusal = {
@@ -34,6 +43,7 @@ export type Refusal = {
     | 'webhook.not_erasable'
     | 'webhook.waiting'
     | 'replay_job.ended'
+    | `console_link.${'expired' | 'used' | 'invalid_return_url'}`
     | `delivery.${'ended' | 'first_attempt' | 'endpoint_stopped' | 'behind_another'}`;
   message: string;
 };

@@ -21,6 +21,8 @@ const conflicts: ReadonlySet<string> = new Set([
   'delivery.behind_another',
   'secret.unreadable',
 ]);
+/** A link is there no more: a retry cannot help. */
+const ended: ReadonlySet<string> = new Set(['console_link.expired', 'console_link.used']);
 
 export function answerOfRefusal(refusal: Extract<Reply<never>, { kind: 'refused' }>): ErrorAnswer {
   const { code, message } = refusal;
@@ -29,6 +31,7 @@ export function answerOfRefusal(refusal: Extract<Reply<never>, { kind: 'refused'
 
 function statusOf(code: string): number {
   if (code.endsWith('.not_found')) return 404;
+  if (ended.has(code)) return 410;
   return conflicts.has(code) ? 409 : 400;
 }
 

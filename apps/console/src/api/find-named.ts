@@ -4,11 +4,12 @@ import { readEndpoint } from '@hqrelay/db/queries/endpoints';
 import { readProjectSecret } from '@hqrelay/db/queries/project-secrets';
 import { readProject } from '@hqrelay/db/queries/projects';
 import { readReplayJob } from '@hqrelay/db/queries/replay-jobs';
+import { readSession } from '@hqrelay/db/queries/sessions';
 import { readWebhook } from '@hqrelay/db/queries/webhooks';
 import { timeOfId } from '@hqrelay/domain/ids';
 import type pg from 'pg';
 import type { ErrorAnswer } from './answer.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from './access/caller.ts';
 import { refuse, type ApiRefusal, type Named } from './route.ts';
 
 /** A project id, null for a thing of no one project, undefined when there is no such thing. */
@@ -25,6 +26,7 @@ const projectOf: Readonly<Record<Named, ProjectOf>> = {
   replay_job: async (pool, id) => (await readReplayJob(pool, id))?.projectId,
   delivery: async (pool, id) => (await findDelivery(pool, id))?.projectId,
   api_key: async (pool, id) => (await readApiKey(pool, id))?.projectId,
+  session: async (pool, id) => (await readSession(pool, id))?.projectId,
 };
 
 const words: Partial<Record<Named, string>> = { replay_job: 'replay job', api_key: 'API key' };

@@ -29,7 +29,7 @@ export async function answerOnce(
       'An Idempotency-Key has 1 to 255 visible ASCII characters',
     );
   }
-  const id = { apiKeyId: context.caller.id, idempotencyKey };
+  const id = { callerId: context.caller.id, idempotencyKey };
   const requestSha256 = hash(
     'sha256',
     JSON.stringify([request.method, request.originalUrl, request.body ?? {}]),
@@ -46,7 +46,7 @@ export async function answerOnce(
   return runAndStore(context, id, answer);
 }
 
-type Id = { apiKeyId: string; idempotencyKey: string };
+type Id = { callerId: string; idempotencyKey: string };
 
 async function runAndStore(
   { pool, secretsKey }: RequestContext,
@@ -101,8 +101,8 @@ function repeat(
   }
 }
 
-function rowOf({ apiKeyId, idempotencyKey }: Id): string {
-  return `api_answers:${apiKeyId}:${idempotencyKey}`;
+function rowOf({ callerId, idempotencyKey }: Id): string {
+  return `api_answers:${callerId}:${idempotencyKey}`;
 }
 
 function refusal(

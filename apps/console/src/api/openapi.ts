@@ -9,13 +9,13 @@ const errorSchema = z
 
 const meanings: Readonly<Record<number, string>> = {
   400: 'The request is not valid; the message names the field.',
-  401: 'No API key, or one that is not active.',
-  403: 'The key may not do this.',
-  404: 'There is no such thing, or the key does not see it.',
+  401: 'No API key or session, or one that is not active.',
+  403: 'You may not do this.',
+  404: 'There is no such thing, or you do not see it.',
   409: 'The state of the thing does not allow it, or the Idempotency-Key does not.',
   413: 'The body is larger than 256 KiB.',
   415: 'The body is not JSON.',
-  429: 'Too many requests with this key; see Retry-After.',
+  429: 'Too many requests; see Retry-After.',
   500: 'Something failed here.',
   503: 'A database does not answer; try again later.',
 };
@@ -38,15 +38,25 @@ export function createOpenApi(routes: readonly Route[]): Json {
         'An answer about a change may carry sentences for people in X-Hqrelay-Warning.',
     },
     servers: [{ url: '/' }],
-    security: [{ apiKey: [] }],
+    security: [{ apiKey: [] }, { session: [] }],
     tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
       schemas,
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: hqr_…' } },
+      securitySchemes,
     },
   };
 }
+
+const securitySchemes = {
+  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: hqr_…' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'hqrelay_session',
+    description: 'A browser that is signed in to the console. Over TLS the name is __Host-hqrelay_session.',
+  },
+};
 
 function operationOf(route: Route, schemas: Record<string, Json>): Json {
   const { method, name, summary, tag, role, params, query, body, example = {} } = route;
@@ -60,6 +70,7 @@ function operationOf(route: Route, schemas: Record<string, Json>): Json {
     summary,
     description: `Needs the role ${role}.`,
     tags: [tag],
+    ...(route.needsSession && { security: [{ session: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {

@@ -5,23 +5,27 @@ type Operation = {
   summary: string;
   description: string;
   tags: string[];
+  /** Absent where every scheme of the document is accepted. */
+  security?: Record<string, unknown>[];
   parameters?: { name: string; in: string; required: boolean }[];
   requestBody?: { content: { 'application/json': { example?: unknown } } };
   responses: Record<string, unknown>;
 };
 
 /**
- * A Postman collection (v2.1) of an OpenAPI document: one request for each operation, in folders by tag, with its example as the
+ * A Postman collection (v2.1) of an OpenAPI document: one request for each operation that takes an API key, in folders by tag, with its example as the
  * body. `baseUrl`, `apiKey` and the ids in paths are variables: `{{projectId}}`, and `{{webhooksId}}` for `/webhooks/{id}`. Each
  * request tests that the answer has the documented status code.
  */
 export function createPostmanCollection(document: Json): Json {
   const paths = document['paths'] as Record<string, Record<string, Operation>>;
   const requests = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]) => ({
-      tag: operation.tags[0],
-      item: itemOf(method, path, operation),
-    })),
+    Object.entries(operations)
+      .filter(([, { security }]) => !security || security.some((scheme) => 'apiKey' in scheme))
+      .map(([method, operation]) => ({
+        tag: operation.tags[0],
+        item: itemOf(method, path, operation),
+      })),
   );
   const tags = [...new Set(requests.map(({ tag }) => tag))];
   const { title, summary } = document['info'] as Record<string, string>;

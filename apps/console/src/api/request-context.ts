@@ -6,13 +6,17 @@ import type { Logger } from '@hqrelay/runtime/logger';
 import type pg from 'pg';
 import type { Report } from '../report.ts';
 import type { Stores } from '../stores.ts';
-import type { Caller } from './caller.ts';
+import type { CookieConfig } from './access/cookie.ts';
+import type { Caller } from './access/caller.ts';
 
 export type ApiDeps = {
   stores: Stores;
   policy: NetworkPolicy;
   sender: Sender;
   secretsKey: string;
+  cookie: CookieConfig;
+  /** Of the sign-in links. */
+  consoleUrl: string;
   /** Of the webhook URLs in answers. */
   webhookBaseUrl: string;
   deliveryTimeoutMs: number;

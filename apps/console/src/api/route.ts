@@ -4,7 +4,8 @@ import type { z } from 'zod';
 import type { RequestContext } from './request-context.ts';
 
 /** What a parameter of a path may name, beside the project. */
-export type Named = 'project' | 'endpoint' | 'secret' | 'webhook' | 'replay_job' | 'api_key' | 'delivery';
+export type Named =
+  'project' | 'endpoint' | 'secret' | 'webhook' | 'replay_job' | 'api_key' | 'session' | 'delivery';
 
 /** A refusal of the API itself, beside those of the actions. */
 export type ApiRefusal = { kind: 'refused'; statusCode: number; code: string; message: string };
@@ -35,6 +36,8 @@ export type RouteDefinition<
   summary: string;
   tag: string;
   role: ApiRole;
+  /** Whether an API key cannot do it. */
+  needsSession?: boolean;
   params?: P;
   /** What the parameters of the path name. The request is answered 404 unless the key sees each of them. */
   names?: Readonly<Record<string, Named>>;

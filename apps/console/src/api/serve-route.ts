@@ -2,7 +2,7 @@ import { includesRole } from '@hqrelay/domain/access/api-role';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { answerOfRefusal, sendError, type ErrorAnswer } from './answer.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from './access/caller.ts';
 import { refuseUnlessVisible } from './find-named.ts';
 import { answerOnce } from './idempotency.ts';
 import { createContext, type ApiDeps, type RequestContext } from './request-context.ts';
@@ -71,11 +71,14 @@ function sentencesOf(part: string, error: z.ZodError | undefined): string[] {
 
 async function refuseAccess(
   { pool, caller }: RequestContext,
-  { role, names = {} }: Route,
+  { role, needsSession, names = {} }: Route,
   params: Readonly<Record<string, string>>,
 ): Promise<ErrorAnswer | undefined> {
   const invisible = await refuseUnlessVisible(pool, caller, names, params);
   if (invisible) return invisible;
+  if (needsSession && caller.kind !== 'session') {
+    return { statusCode: 403, code: 'access.needs_session', message: 'an API key has no session' };
+  }
   if (includesRole(caller.role, role)) return undefined;
   const message = `this needs the role ${role}; yours is ${caller.role}`;
   return { statusCode: 403, code: 'access.role_too_low', message };

@@ -2,27 +2,16 @@ import { createApiKey } from '@hqrelay/actions/api-key/create-api-key';
 import { revokeApiKey } from '@hqrelay/actions/api-key/revoke-api-key';
 import { readApiKeyPage } from '@hqrelay/db/queries/api-keys';
 import { z } from 'zod';
-import { refuseToExceed } from '../api/caller.ts';
+import { refuseToExceed } from '../api/access/caller.ts';
 import { byCreation, readPage } from '../api/page.ts';
-import { defineRoute, reply } from '../api/route.ts';
-import { apiKey, createdApiKey, me, newApiKey } from '../schemas/api-key.ts';
+import { defineRoute } from '../api/route.ts';
+import { apiKey, createdApiKey, newApiKey } from '../schemas/api-key.ts';
 import { pageOf, pageQuery, uuid } from '../schemas/fields.ts';
 import { mapReply } from './map-reply.ts';
 
 const tag = 'Access';
 
 export const apiKeyRoutes = [
-  defineRoute({
-    method: 'get',
-    path: '/api/v1/me',
-    name: 'getMe',
-    summary: 'Who asks, and what it may do',
-    tag,
-    role: 'viewer',
-    statusCode: 200,
-    answer: me,
-    handle: async ({ caller }) => reply({ ...caller, kind: 'key' as const }),
-  }),
   defineRoute({
     method: 'get',
     path: '/api/v1/api-keys',

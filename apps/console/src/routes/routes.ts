@@ -1,5 +1,6 @@
 import { adminLogRoutes } from './admin-log.ts';
 import { apiKeyRoutes } from './api-keys.ts';
+import { consoleLinkRoutes } from './console-links.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import { endpointVerbs } from './endpoint-verbs.ts';
@@ -9,6 +10,7 @@ import { replayRoutes } from './replays.ts';
 import { searchRoutes } from './search.ts';
 import { secretRoutes } from './secrets.ts';
 import { statisticsRoutes } from './statistics.ts';
+import { sessionRoutes } from './sessions.ts';
 import { oneWebhookRoutes } from './webhook.ts';
 import { webhookRoutes } from './webhooks.ts';
 
@@ -26,5 +28,7 @@ export const routes = [
   ...replayRoutes,
   ...statisticsRoutes,
   ...apiKeyRoutes,
+  ...consoleLinkRoutes,
+  ...sessionRoutes,
   ...adminLogRoutes,
 ];

@@ -28,15 +28,3 @@ export const newApiKey = z.strictObject({
 export const createdApiKey = z
   .object({ apiKeyId: id, apiKey: z.string().describe('Shown this once only.'), expiresAt: time })
   .meta({ id: 'CreatedApiKey' });
-
-export const me = z
-  .object({
-    kind: z.literal('key'),
-    id,
-    name: z.string(),
-    role: z.enum(apiRoles),
-    projectId: id.nullable(),
-    hidePayloads: z.boolean(),
-    expiresAt: time,
-  })
-  .meta({ id: 'Me', description: 'Who asks.' });

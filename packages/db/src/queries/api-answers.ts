@@ -1,6 +1,7 @@
 import type { Queryable } from '../queryable.ts';
 
-type AnswerId = { apiKeyId: string; idempotencyKey: string };
+/** `callerId` is the id of an API key or of a session. */
+type AnswerId = { callerId: string; idempotencyKey: string };
 
 export type ApiAnswer = {
   requestSha256: string;
@@ -16,24 +17,24 @@ const retention = `interval '24 hours'`;
 /** Null when the caller now owns the idempotency key; else the earlier request of the same one. */
 export async function claimApiAnswer(
   client: Queryable,
-  { apiKeyId, idempotencyKey, requestSha256 }: AnswerId & { requestSha256: string },
+  { callerId, idempotencyKey, requestSha256 }: AnswerId & { requestSha256: string },
 ): Promise<ApiAnswer | null> {
   const { rowCount } = await client.query(
-    `insert into api_answers as a (api_key_id, idempotency_key, request_sha256) values ($1, $2, $3)
-     on conflict (api_key_id, idempotency_key) do update
+    `insert into api_answers as a (caller_id, idempotency_key, request_sha256) values ($1, $2, $3)
+     on conflict (caller_id, idempotency_key) do update
        set request_sha256 = excluded.request_sha256, status_code = null, sealed_answer = null, key_id = null, created_at = now()
        where a.created_at < now() - ${retention}`,
-    [apiKeyId, idempotencyKey, requestSha256],
+    [callerId, idempotencyKey, requestSha256],
   );
   if (rowCount === 1) return null;
   const { rows } = await client.query<ApiAnswer>(
     `select request_sha256 as "requestSha256", status_code as "statusCode", sealed_answer as "sealedAnswer", key_id as "keyId",
        created_at as "createdAt"
-     from api_answers where api_key_id = $1 and idempotency_key = $2`,
-    [apiKeyId, idempotencyKey],
+     from api_answers where caller_id = $1 and idempotency_key = $2`,
+    [callerId, idempotencyKey],
   );
   // Released meanwhile: the other request failed, and this one may try.
-  return rows[0] ?? claimApiAnswer(client, { apiKeyId, idempotencyKey, requestSha256 });
+  return rows[0] ?? claimApiAnswer(client, { callerId, idempotencyKey, requestSha256 });
 }
 
 export async function storeApiAnswer(
@@ -41,19 +42,19 @@ export async function storeApiAnswer(
   answer: AnswerId & { statusCode: number; sealedAnswer: string; keyId: string },
 ): Promise<void> {
   await client.query(
-    `update api_answers set status_code = $3, sealed_answer = $4, key_id = $5 where api_key_id = $1 and idempotency_key = $2`,
-    [answer.apiKeyId, answer.idempotencyKey, answer.statusCode, answer.sealedAnswer, answer.keyId],
+    `update api_answers set status_code = $3, sealed_answer = $4, key_id = $5 where caller_id = $1 and idempotency_key = $2`,
+    [answer.callerId, answer.idempotencyKey, answer.statusCode, answer.sealedAnswer, answer.keyId],
   );
 }
 
 /** Gives up a claim whose request changed nothing. */
 export async function releaseApiAnswer(
   client: Queryable,
-  { apiKeyId, idempotencyKey }: AnswerId,
+  { callerId, idempotencyKey }: AnswerId,
 ): Promise<void> {
   await client.query(
-    'delete from api_answers where api_key_id = $1 and idempotency_key = $2 and status_code is null',
-    [apiKeyId, idempotencyKey],
+    'delete from api_answers where caller_id = $1 and idempotency_key = $2 and status_code is null',
+    [callerId, idempotencyKey],
   );
 }
 

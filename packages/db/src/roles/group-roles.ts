@@ -15,7 +15,7 @@ const state = [
   'statistics_progress',
   'delivery_decisions',
 ];
-const api = ['api_keys', 'api_answers'];
+const api = ['api_keys', 'api_answers', 'console_links', 'sessions'];
 const views = ['delivery_status', 'replay_status'];
 
 /** Every table and view of the schema. A partition is reached through its parent alone. */
@@ -31,6 +31,8 @@ export const secretColumns: Readonly<Record<string, readonly string[]>> = {
   endpoints: ['sealed_headers', 'sealed_client_certificate'],
   api_keys: ['key_sha256'],
   api_answers: ['sealed_answer', 'request_sha256'],
+  console_links: ['token_sha256'],
+  sessions: ['token_sha256'],
 };
 
 const ensurePartition = 'hqrelay_ensure_partition(timestamptz)';
@@ -78,7 +80,7 @@ export const groupRoles = {
   hqrelay_console: [
     `select on ${everything}, ${api.join(', ')}`,
     `insert, update on ${api.join(', ')}`,
-    'delete on api_answers',
+    'delete on api_answers, console_links',
     `insert, update on ${configuration.join(', ')}, replay_jobs`,
     'insert on admin_log, replays',
     'insert, update on delivery_decisions',

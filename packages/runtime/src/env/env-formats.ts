@@ -93,6 +93,26 @@ export const publicBaseUrl = format((text) => {
   return url.href.replace(/\/+$/, '');
 });
 
+/** `https://relay.example.com`: no path, because the pages and their scripts are at the root. */
+export const publicOrigin = format((text) => {
+  const url = parseUrl(text, ['https:', 'http:']);
+  if (`${url.origin}/` !== url.href) {
+    throw new RangeError('must be a scheme, a host and a port alone, such as https://relay.example.com');
+  }
+  return url.origin;
+});
+
+/** Sources of the `frame-ancestors` of a Content-Security-Policy. */
+export const frameAncestors = format((text) => {
+  const list = items(text);
+  if (!list.every((item) => /^https?:\/\/(\*\.)?[\w.-]+(:\d{1,5})?$/.test(item))) {
+    throw new RangeError(
+      'must be a comma-separated list of origins such as https://backoffice.example.com or https://*.example.com',
+    );
+  }
+  return list;
+});
+
 export const secretKeys = format((text) => {
   parseSecretKeys(text);
   return text;

@@ -36,6 +36,8 @@ describe('loadConfig', () => {
       receiverAdminPort: undefined,
       workerPort: 3001,
       consolePort: 3002,
+      consoleUrl: undefined,
+      consoleFrameAncestors: [],
       publicUrl: undefined,
       receiverUrl: undefined,
       trustProxy: false,

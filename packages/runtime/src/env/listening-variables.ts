@@ -1,4 +1,11 @@
-import { integer, oneOf, publicBaseUrl, trustedProxies } from './env-formats.ts';
+import {
+  frameAncestors,
+  integer,
+  oneOf,
+  publicBaseUrl,
+  publicOrigin,
+  trustedProxies,
+} from './env-formats.ts';
 import { variable } from './variable.ts';
 
 const port = integer(0, 65_535);
@@ -37,6 +44,26 @@ export const listeningVariables = {
     example: '3002',
     description:
       'Where the console serves the HTTP API, `/health`, `/health/ready` and `/metrics`. 0 takes any free port.',
+  }),
+  CONSOLE_URL: variable({
+    key: 'consoleUrl',
+    schema: publicOrigin,
+    whenUnset: { value: undefined, meaning: '`http://127.0.0.1:` and CONSOLE_PORT' },
+    shown: 'value',
+    example: 'https://relay.example.com',
+    description:
+      'The address under which browsers reach the console: the base of its sign-in links. With `https:` the cookies of ' +
+      'sessions are sent over TLS only.',
+  }),
+  CONSOLE_FRAME_ANCESTORS: variable({
+    key: 'consoleFrameAncestors',
+    schema: frameAncestors,
+    whenUnset: { value: [], meaning: 'no page may embed the console' },
+    shown: 'value',
+    example: 'https://backoffice.example.com',
+    description:
+      'The origins whose pages may embed the console in a frame, separated by commas; `https://*.example.com` names every ' +
+      'sub-domain. Needs a CONSOLE_URL with `https:`, because browsers keep the cookies of an embedded page over TLS only.',
   }),
   PUBLIC_URL: variable({
     key: 'publicUrl',

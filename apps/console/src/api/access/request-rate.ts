@@ -1,3 +1,5 @@
+import type { ErrorAnswer } from '../answer.ts';
+
 type Bucket = { tokens: number; at: number };
 
 /** Callers that are remembered. The one that was idle longest is forgotten first. */
@@ -40,4 +42,13 @@ export class RequestRate {
     if (this.#buckets.size > callersMax && oldest !== undefined) this.#buckets.delete(oldest);
     return bucket;
   }
+}
+
+export function tooManyRequests(waitMs: number): ErrorAnswer {
+  return {
+    statusCode: 429,
+    code: 'request.too_many',
+    message: 'Too many requests: wait as long as Retry-After says',
+    headers: { 'Retry-After': String(Math.ceil(waitMs / 1_000)) },
+  };
 }

@@ -1,0 +1,35 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { clearSessionCookie } from './cookie.ts';
+import { sendError } from '../answer.ts';
+import { authenticate } from './authenticate.ts';
+import type { ApiDeps } from '../request-context.ts';
+import { RequestRate, tooManyRequests } from './request-rate.ts';
+
+/** For each key and session, and for each process of the console. */
+const callerRate = { perSecond: 50, burst: 200 };
+/** For each address: requests without an active key or session. */
+const refusedRate = { perSecond: 1, burst: 20 };
+/** Open tabs ask on after their session has ended; they must not lock out other people of their address. */
+const notCounted: ReadonlySet<string> = new Set(['session.ended']);
+
+/** Puts the caller into `response.locals`, within the limits of the caller and of the address. */
+export function requireCaller(deps: ApiDeps): RequestHandler {
+  const ofCallers = new RequestRate(callerRate);
+  const ofRefused = new RequestRate(refusedRate);
+  return async (request: Request, response: Response, next) => {
+    const now = deps.now();
+    const address = request.ip ?? '';
+    const refusedWaitMs = ofRefused.waitOf(address, now);
+    if (refusedWaitMs > 0) return sendError(response, tooManyRequests(refusedWaitMs));
+    const caller = await authenticate(deps, request, now);
+    if ('statusCode' in caller) {
+      if (!notCounted.has(caller.code)) ofRefused.take(address, now);
+      if (caller.code.startsWith('session.')) clearSessionCookie({ request, response }, deps.cookie);
+      return sendError(response, caller);
+    }
+    response.locals['caller'] = caller;
+    const waitMs = ofCallers.take(caller.id, now);
+    if (waitMs > 0) return sendError(response, tooManyRequests(waitMs));
+    next();
+  };
+}
