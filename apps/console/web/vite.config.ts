@@ -1,5 +1,5 @@
 import tailwindcss from '@tailwindcss/vite';
-import { defineConfig } from 'vite';
+import { defaultClientConditions, defineConfig } from 'vite';
 
 const { CONSOLE_TARGET = 'http://127.0.0.1:3002', CONSOLE_KEY } = process.env;
 
@@ -12,6 +12,7 @@ const proxied = {
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [tailwindcss()],
+  resolve: { conditions: ['@hqrelay/source', ...defaultClientConditions] },
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,

@@ -9,35 +9,79 @@ import {
 import { NotFound } from './layout/not-found.tsx';
 import { PageFailed } from './layout/page-failed.tsx';
 import { ProjectLayout } from './layout/project-layout.tsx';
-import { SignedIn } from './layout/signed-in.tsx';
+import { textParams } from './layout/search-params.ts';
 import { parseSearch, stringifySearch } from './layout/search-string.ts';
+import { SignedIn } from './layout/signed-in.tsx';
+import { HomePage } from './projects/home-page.tsx';
 import { SearchPage } from './search/search-page.tsx';
 import { SignInPage } from './sign-in/sign-in-page.tsx';
 import { parseFilters } from './webhooks/filters.ts';
-import { HomePage } from './projects/home-page.tsx';
 
 const rootRoute = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
-const signInRoute = createRoute({ getParentRoute: () => rootRoute, path: 'sign-in', component: SignInPage });
-const signedInRoute = createRoute({ getParentRoute: () => rootRoute, id: 'signed-in', component: SignedIn });
-const inside = <const Path extends string>(path: Path) => ({ getParentRoute: () => signedInRoute, path });
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: 'sign-in',
+  component: SignInPage,
+});
+const signedInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'signed-in',
+  component: SignedIn,
+});
 
-const homeRoute = createRoute({ ...inside('/'), component: HomePage });
+const inside = <const Path extends string>(path: Path) => ({ getParentRoute: () => signedInRoute, path });
+const homeRoute = createRoute({
+  ...inside('/'),
+  validateSearch: textParams('cursor'),
+  component: HomePage,
+});
 const searchRoute = createRoute({
   ...inside('search'),
-  validateSearch: ({ q }: Record<string, unknown>): { q?: string } => (typeof q === 'string' ? { q } : {}),
+  validateSearch: textParams('q'),
   component: SearchPage,
+});
+const adminLogRoute = createRoute({
+  ...inside('admin-log'),
+  validateSearch: textParams('projectId', 'cursor'),
+  component: lazyRouteComponent(() => import('./admin-log/admin-log-page.tsx'), 'AdminLogPage'),
+});
+const accessRoute = createRoute({
+  ...inside('access'),
+  component: lazyRouteComponent(() => import('./access/access-page.tsx'), 'AccessPage'),
 });
 const projectRoute = createRoute({ ...inside('projects/$projectId'), component: ProjectLayout });
 
 const ofProject = <const Path extends string>(path: Path) => ({ getParentRoute: () => projectRoute, path });
-const webhookRoute = createRoute({
-  ...ofProject('webhooks/$webhookId'),
-  component: lazyRouteComponent(() => import('./webhook/webhook-page.tsx'), 'WebhookPage'),
+const overviewRoute = createRoute({
+  ...ofProject('/'),
+  validateSearch: textParams('last'),
+  component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
 });
 const webhooksRoute = createRoute({
   ...ofProject('webhooks'),
   validateSearch: parseFilters,
   component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+});
+const webhookRoute = createRoute({
+  ...ofProject('webhooks/$webhookId'),
+  component: lazyRouteComponent(() => import('./webhook/webhook-page.tsx'), 'WebhookPage'),
+});
+const endpointsRoute = createRoute({
+  ...ofProject('endpoints'),
+  component: lazyRouteComponent(() => import('./endpoints/endpoints-page.tsx'), 'EndpointsPage'),
+});
+const endpointRoute = createRoute({
+  ...ofProject('endpoints/$endpointId'),
+  component: lazyRouteComponent(() => import('./endpoints/endpoint-page.tsx'), 'EndpointPage'),
+});
+const deadLettersRoute = createRoute({
+  ...ofProject('dead-letters'),
+  validateSearch: textParams('endpointId', 'replayed', 'cursor'),
+  component: lazyRouteComponent(() => import('./dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
+});
+const settingsRoute = createRoute({
+  ...ofProject('settings'),
+  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
 });
 
 const routeTree = rootRoute.addChildren([
@@ -45,7 +89,17 @@ const routeTree = rootRoute.addChildren([
   signedInRoute.addChildren([
     homeRoute,
     searchRoute,
-    projectRoute.addChildren([webhooksRoute, webhookRoute]),
+    adminLogRoute,
+    accessRoute,
+    projectRoute.addChildren([
+      overviewRoute,
+      webhooksRoute,
+      webhookRoute,
+      endpointsRoute,
+      endpointRoute,
+      deadLettersRoute,
+      settingsRoute,
+    ]),
   ]),
 ]);
 

@@ -6,3 +6,4 @@ export type WebhookDetails = AnswerOf<'get /api/v1/webhooks/{id}'>;
 export type Delivery = WebhookDetails['deliveries'][number];
 export type Attempt = WebhookDetails['attempts'][number];
 export type ListedWebhook = AnswerOf<'get /api/v1/projects/{projectId}/webhooks'>['items'][number];
+export type Project = AnswerOf<'get /api/v1/projects/{projectId}'>;

@@ -1,4 +1,5 @@
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 
 export function formatCount(count: number, capped = false): string {
   return capped ? `${whole.format(count)}+` : whole.format(count);
@@ -13,4 +14,12 @@ export function formatBytes(bytes: number): string {
 export function plural(count: number, noun: string): string {
   const nouns = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
   return `${formatCount(count)} ${count === 1 ? noun : nouns}`;
+}
+
+/** Never `100%` while one of them failed, and never `0%` while one succeeded. */
+export function formatShare(part: number, total: number): string {
+  if (total === 0) return '–';
+  const share = part / total;
+  if (share < 1 && share > 0.999) return '>99.9%';
+  return share > 0 && share < 0.001 ? '<0.1%' : percent.format(share);
 }

@@ -51,19 +51,20 @@ export function offsetOf(zoneName: string, at: number): string {
   return name.replace(/^GMT/, 'UTC');
 }
 
-const steps = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1_000],
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
 ] as const;
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'short' });
 
-/** `2 min. ago`, `in 5 min.`, `now`. */
+/** `2 min ago`, `in 5 min`, `now`. */
 export function formatRelative(at: string | number, now: number): string {
   const distance = new Date(at).getTime() - now;
-  const step = steps.find(([, ms]) => Math.abs(distance) >= ms);
-  return step ? relative.format(Math.trunc(distance / step[1]), step[0]) : 'now';
+  const unit = units.find(([, ms]) => Math.abs(distance) >= ms);
+  if (!unit) return 'now';
+  const text = `${Math.trunc(Math.abs(distance) / unit[1])} ${unit[0]}`;
+  return distance > 0 ? `in ${text}` : `${text} ago`;
 }
 
 /** `34 ms`, `1.2 s`, `3 min 5 s`, `2 h`, `3 d 4 h`. */

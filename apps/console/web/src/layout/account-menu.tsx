@@ -25,6 +25,8 @@ export function AccountMenu({ me }: { me: Me }) {
               </p>
             </div>
             <Menu.Item className={item} render={<Link to="/">Projects</Link>} />
+            <Menu.Item className={item} render={<Link to="/admin-log">Admin log</Link>} />
+            {me.role === 'admin' && <Menu.Item className={item} render={<Link to="/access">Access</Link>} />}
             <Menu.Item className={item} render={<a href="/api/docs">HTTP API</a>} />
             <Menu.RadioGroup
               value={theme}

@@ -27,6 +27,15 @@ export function ProjectLayout() {
           <Link to="/projects/$projectId/webhooks" params={params} {...tabProps}>
             Webhooks
           </Link>
+          <Link to="/projects/$projectId/endpoints" params={params} {...tabProps}>
+            Endpoints
+          </Link>
+          <Link to="/projects/$projectId/dead-letters" params={params} {...tabProps}>
+            Dead letters
+          </Link>
+          <Link to="/projects/$projectId/settings" params={params} {...tabProps}>
+            Settings
+          </Link>
         </nav>
       </div>
       <main>

@@ -1,34 +1,49 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { keepRows, read } from '../api/read.ts';
 import { PageHead } from '../components/page.tsx';
+import { Pager } from '../components/pager.tsx';
 import { Empty, Shown } from '../components/states.tsx';
-import { Tag } from '../components/tag.tsx';
-import { RelativeTime } from '../display/zone.tsx';
+import { useMe } from '../layout/me.ts';
+import { CreateProject } from './create-project.tsx';
+import { ProjectRow } from './project-row.tsx';
 
+/** Every project, with its last 24 hours in the same answer. */
 export function ProjectsPage() {
-  const projects = useQuery({ ...read('get /api/v1/projects', { query: { limit: '200' } }), ...keepRows });
+  const { may } = useMe();
+  const { cursor } = useSearch({ from: '/signed-in/' });
+  const navigate = useNavigate({ from: '/' });
+  const query = { limit: '50', include: 'statistics' as const, ...(cursor !== undefined && { cursor }) };
+  const projects = useQuery({
+    ...read('get /api/v1/projects', { query }),
+    ...keepRows,
+    refetchInterval: 60_000,
+  });
+  const goTo = (next: string | undefined) => void navigate({ search: { cursor: next } });
   return (
     <main className="pt-5">
-      <PageHead title="Projects" />
+      <PageHead title="Projects" actions={may('admin') && <CreateProject />} />
       <Shown query={projects}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="There is no project yet" />
-          ) : (
-            <ul className="m-0 grid list-none gap-2 p-0">
-              {items.map((project) => (
-                <li key={project.id}>
-                  <Link to="/projects/$projectId" params={{ projectId: project.id }}>
-                    {project.name}
-                  </Link>
-                  {!project.enabled && <Tag tone="bad">disabled</Tag>}
-                  {project.lastReceivedAt && <RelativeTime at={project.lastReceivedAt} />}
-                </li>
-              ))}
-            </ul>
-          )
-        }
+        {({ items, nextCursor, prevCursor }) => (
+          <>
+            {items.length === 0 ? (
+              <Empty title="There is no project yet">
+                A project is one customer: how it signs, its limits and its endpoints.
+              </Empty>
+            ) : (
+              <ul className="m-0 list-none overflow-hidden rounded-lg border border-line bg-surface p-0">
+                {items.map((project) => (
+                  <ProjectRow key={project.id} project={project} />
+                ))}
+              </ul>
+            )}
+            <Pager
+              newer={prevCursor === null ? undefined : () => goTo(prevCursor)}
+              older={nextCursor === null ? undefined : () => goTo(nextCursor)}
+              newest={cursor === undefined ? undefined : () => goTo(undefined)}
+            />
+          </>
+        )}
       </Shown>
     </main>
   );

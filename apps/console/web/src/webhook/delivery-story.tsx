@@ -20,8 +20,8 @@ export function DeliveryStory({ delivery, attempts, replay, webhook }: Props) {
         title={
           <span className="flex flex-wrap items-center gap-2">
             <Link
-              to="/projects/$projectId/webhooks"
-              params={{ projectId: webhook.projectId }}
+              to="/projects/$projectId/endpoints/$endpointId"
+              params={{ projectId: webhook.projectId, endpointId: delivery.endpointId }}
               className="break-all text-ink underline decoration-line-strong underline-offset-2"
             >
               {delivery.url ?? 'An unknown endpoint'}

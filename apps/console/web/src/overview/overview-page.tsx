@@ -1,0 +1,91 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { keepRows, read } from '../api/read.ts';
+import { Card, PageHead } from '../components/page.tsx';
+import { Shown } from '../components/states.tsx';
+import { buttonClass } from '../components/button.tsx';
+import { RelativeTime, useZone } from '../display/zone.tsx';
+import { zoneNameOf } from '../display/time-format.ts';
+import { EndpointHealth } from './endpoint-health.tsx';
+import { Figures } from './figures.tsx';
+import { periodOf, periods, type PeriodName } from './period.ts';
+import { LatencyChart, ReceivedChart } from './project-charts.tsx';
+
+const from = '/signed-in/projects/$projectId/' as const;
+const refreshMs = 60_000;
+
+export function OverviewPage() {
+  const { projectId } = useParams({ from });
+  const name = periodOf(useSearch({ from }).last);
+  return (
+    <>
+      <PageHead title="Overview" actions={<PeriodSwitch name={name} />} />
+      <Figures projectId={projectId} />
+      <Statistics key={name} projectId={projectId} name={name} />
+    </>
+  );
+}
+
+function PeriodSwitch({ name }: { name: PeriodName }) {
+  const navigate = useNavigate({ from: '/projects/$projectId' });
+  return (
+    <div role="group" aria-label="Period" className="flex gap-1">
+      {(Object.keys(periods) as PeriodName[]).map((each) => (
+        <button
+          key={each}
+          type="button"
+          aria-pressed={each === name}
+          className={buttonClass(each === name ? 'primary' : 'plain', true)}
+          onClick={() => void navigate({ search: { last: each } })}
+        >
+          {periods[each].label}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Statistics({ projectId, name }: { projectId: string; name: PeriodName }) {
+  const { ms, step, stepMs } = periods[name];
+  const [openedAt] = useState(Date.now);
+  const timeZone = zoneNameOf(useZone().zone);
+  const query = { since: new Date(openedAt - ms + stepMs).toISOString(), step, timeZone };
+  const statistics = useQuery({
+    ...read('get /api/v1/projects/{projectId}/statistics', { params: { projectId }, query }),
+    ...keepRows,
+    refetchInterval: refreshMs,
+  });
+  return (
+    <Shown query={statistics}>
+      {({ asOf, countedFrom, series }) => {
+        const points = series[0]?.points ?? [];
+        return (
+          <>
+            <div className="grid grid-cols-1 gap-4 lg:grid-cols-2">
+              <Card title="Received">
+                <ReceivedChart projectId={projectId} points={points} name={name} />
+              </Card>
+              <Card title="From receipt to delivery">
+                <LatencyChart points={points} name={name} />
+              </Card>
+            </div>
+            <EndpointHealth projectId={projectId} query={query} />
+            <p className="text-xs text-muted">
+              Counted <RelativeTime at={asOf} />.
+              {countedFrom !== null && ' Earlier steps are not counted yet and are left out.'}{' '}
+              <Link
+                to="/projects/$projectId/webhooks"
+                params={{ projectId }}
+                search={{ last: name }}
+                className="text-accent underline"
+              >
+                Show the webhooks of this period
+              </Link>
+            </p>
+          </>
+        );
+      }}
+    </Shown>
+  );
+}
