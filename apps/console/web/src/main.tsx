@@ -6,7 +6,7 @@ import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/read.ts';
 import { ToastProvider } from './components/toasts.tsx';
 import { ZoneProvider } from './display/zone.tsx';
-import { createAppRouter } from './router.tsx';
+import { createAppRouter } from './routing/router.tsx';
 import './styles.css';
 
 const queryClient = createQueryClient();

@@ -10,6 +10,7 @@ export const deliveryStates: Record<State, { label: string; tone: Tone }> = {
   held: { label: 'held', tone: 'warn' },
   delivered: { label: 'delivered', tone: 'good' },
   dead_lettered: { label: 'dead letter', tone: 'bad' },
+  cancelled: { label: 'cancelled', tone: 'plain' },
 };
 
 export const webhookStatuses: Record<Status, { label: string; tone: Tone; meaning: string }> = {

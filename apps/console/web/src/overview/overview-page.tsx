@@ -71,7 +71,7 @@ function Statistics({ projectId, name }: { projectId: string; name: PeriodName }
               </Card>
             </div>
             <EndpointHealth projectId={projectId} query={query} />
-            <p className="text-xs text-muted">
+            <p className="mt-4 text-xs text-muted">
               Counted <RelativeTime at={asOf} />.
               {countedFrom !== null && ' Earlier steps are not counted yet and are left out.'}{' '}
               <Link

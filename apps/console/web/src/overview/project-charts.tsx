@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { AnswerOf } from '../api/operations.ts';
-import { BarChart } from '../components/bar-chart.tsx';
-import { LineChart } from '../components/line-chart.tsx';
+import { BarChart } from '../components/charts/bar-chart.tsx';
+import { LineChart } from '../components/charts/line-chart.tsx';
 import { webhookStatuses } from '../display/states.ts';
 import { useTimeFormat } from '../display/zone.tsx';
 import { periods, type PeriodName } from './period.ts';

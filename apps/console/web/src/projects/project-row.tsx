@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { AnswerOf } from '../api/operations.ts';
-import { Sparkline } from '../components/sparkline.tsx';
+import { Sparkline } from '../components/charts/sparkline.tsx';
 import { Tag } from '../components/tag.tsx';
 import { formatCount, formatShare } from '../display/number-format.ts';
 import { RelativeTime } from '../display/zone.tsx';
@@ -57,7 +57,7 @@ export function ProjectRow({ project }: { project: Project }) {
 function DeliveredShare({ statistics }: { statistics: NonNullable<Project['statistics']> }) {
   const delivered = sum(statistics.delivered);
   const attempts = delivered + sum(statistics.failed);
-  return attempts === 0 ? 'no attempts' : `${formatShare(delivered, attempts)} of attempts delivered`;
+  return attempts === 0 ? 'no attempts' : `${formatShare(delivered, attempts)} delivered`;
 }
 
 /** What an operator should look at. */

@@ -66,9 +66,9 @@ function Results({ q, result, isCurrent }: { q: string; result: Result; isCurren
 }
 
 function Scanned({ scanned: { from, to, rows, complete } }: Pick<Result, 'scanned'>) {
-  if (complete) return <p className="text-muted">All webhooks were searched.</p>;
+  if (complete) return <p className="mt-3 text-muted">All webhooks were searched.</p>;
   return (
-    <p className="text-muted">
+    <p className="mt-3 text-muted">
       Payloads were searched in the newest {formatCount(rows)} webhooks
       {from !== null && to !== null && (
         <>

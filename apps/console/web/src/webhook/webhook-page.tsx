@@ -7,11 +7,11 @@ import { Shown } from '../components/states.tsx';
 import { Tag } from '../components/tag.tsx';
 import { webhookStatuses } from '../display/states.ts';
 import { RelativeTime, Time } from '../display/zone.tsx';
-import { DeliveryStory } from './delivery-story.tsx';
-import { ReceivedStory } from './received-story.tsx';
+import { DeliveryStory } from './story/delivery-story.tsx';
+import { ReceivedStory } from './story/received-story.tsx';
 import { ReplayButton } from './replay-button.tsx';
 import { RequestCard } from './request-card.tsx';
-import { storiesOf } from './stories.ts';
+import { storiesOf } from './story/stories.ts';
 import { WebhookFacts } from './webhook-facts.tsx';
 
 const busyMs = 2_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseSearch, stringifySearch } from '../layout/search-string.ts';
+import { parseSearch, stringifySearch } from '../routing/search-string.ts';
 import { parseFilters, queryOf } from './filters.ts';
 
 it('the filters of a URL survive the way into the URL and back', () => {

@@ -41,7 +41,7 @@ export function WebhookList({ projectId, query, cursor, isFiltered }: Props) {
               <table className={`w-full border-collapse ${page.isPlaceholderData ? 'opacity-60' : ''}`}>
                 <thead className="sr-only sm:not-sr-only sm:table-header-group">
                   <tr className="border-b border-line text-left text-xs text-muted">
-                    <th className="px-4 py-2 font-medium">Received</th>
+                    <th className="hidden px-4 py-2 font-medium sm:table-cell">Received</th>
                     <th className="px-4 py-2 font-medium">Event</th>
                     <th className="px-4 py-2 font-medium">Outcome</th>
                   </tr>

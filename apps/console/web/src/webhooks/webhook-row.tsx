@@ -8,13 +8,13 @@ export function WebhookRow({ webhook }: { webhook: ListedWebhook }) {
   const { id, projectId, eventType, webhookId, receivedAt, requestCount } = webhook;
   return (
     <tr className="relative border-b border-line align-top last:border-0 focus-within:bg-raised hover:bg-raised">
-      <td className="w-px py-2.5 pr-2 pl-3 sm:px-4">
+      <td className="hidden w-px py-2.5 sm:table-cell sm:px-4">
         <Time at={receivedAt} />
         <span className="block text-xs text-muted">
           <RelativeTime at={receivedAt} />
         </span>
       </td>
-      <td className="max-w-0 px-2 py-2.5 sm:px-4">
+      <td className="max-w-0 py-2.5 pr-2 pl-3 sm:px-4">
         <Link
           to="/projects/$projectId/webhooks/$webhookId"
           params={{ projectId, webhookId: id }}
@@ -25,6 +25,9 @@ export function WebhookRow({ webhook }: { webhook: ListedWebhook }) {
           {requestCount > 1 && ` (${requestCount} requests)`}
         </Link>
         <span className="block truncate font-mono text-xs text-muted">{webhookId}</span>
+        <span className="block text-xs text-muted sm:hidden">
+          <Time at={receivedAt} /> (<RelativeTime at={receivedAt} />)
+        </span>
       </td>
       <td className="w-px py-2.5 pr-3 pl-2 sm:px-4">
         <span className="flex flex-col items-end gap-1 sm:flex-row sm:items-start">

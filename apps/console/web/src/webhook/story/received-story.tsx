@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import type { WebhookDetails } from '../api/entities.ts';
-import { formatBytes, plural } from '../display/number-format.ts';
-import { explainReason, webhookStatuses } from '../display/states.ts';
-import { Time } from '../display/zone.tsx';
+import type { WebhookDetails } from '../../api/entities.ts';
+import { formatBytes, plural } from '../../display/number-format.ts';
+import { explainReason, webhookStatuses } from '../../display/states.ts';
+import { Time } from '../../display/zone.tsx';
 import { Step } from './step.tsx';
 import { VerifiedWith } from './verified-with.tsx';
 

@@ -1,4 +1,4 @@
-import type { Attempt, Delivery, WebhookDetails } from '../api/entities.ts';
+import type { Attempt, Delivery, WebhookDetails } from '../../api/entities.ts';
 
 type Replay = WebhookDetails['replays'][number];
 export type Story = { delivery: Delivery; attempts: Attempt[]; replay: Replay | undefined };

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { read } from '../api/read.ts';
-import { Time } from '../display/zone.tsx';
+import { read } from '../../api/read.ts';
+import { Time } from '../../display/zone.tsx';
 import { secretsValidAt } from './secrets-valid-at.ts';
 
 /** Which secrets could have verified a webhook. The relay stores no secret per webhook; the period of each one tells. */

@@ -6,16 +6,16 @@ import {
   lazyRouteComponent,
   Outlet,
 } from '@tanstack/react-router';
-import { NotFound } from './layout/not-found.tsx';
-import { PageFailed } from './layout/page-failed.tsx';
-import { ProjectLayout } from './layout/project-layout.tsx';
-import { textParams } from './layout/search-params.ts';
-import { parseSearch, stringifySearch } from './layout/search-string.ts';
-import { SignedIn } from './layout/signed-in.tsx';
-import { HomePage } from './projects/home-page.tsx';
-import { SearchPage } from './search/search-page.tsx';
-import { SignInPage } from './sign-in/sign-in-page.tsx';
-import { parseFilters } from './webhooks/filters.ts';
+import { NotFound } from '../layout/not-found.tsx';
+import { PageFailed } from '../layout/page-failed.tsx';
+import { ProjectLayout } from '../layout/project-layout.tsx';
+import { textParams } from './search-params.ts';
+import { parseSearch, stringifySearch } from './search-string.ts';
+import { SignedIn } from '../layout/signed-in.tsx';
+import { HomePage } from '../projects/home-page.tsx';
+import { SearchPage } from '../search/search-page.tsx';
+import { SignInPage } from '../sign-in/sign-in-page.tsx';
+import { parseFilters } from '../webhooks/filters.ts';
 
 const rootRoute = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
 const signInRoute = createRoute({
@@ -43,11 +43,11 @@ const searchRoute = createRoute({
 const adminLogRoute = createRoute({
   ...inside('admin-log'),
   validateSearch: textParams('projectId', 'cursor'),
-  component: lazyRouteComponent(() => import('./admin-log/admin-log-page.tsx'), 'AdminLogPage'),
+  component: lazyRouteComponent(() => import('../admin-log/admin-log-page.tsx'), 'AdminLogPage'),
 });
 const accessRoute = createRoute({
   ...inside('access'),
-  component: lazyRouteComponent(() => import('./access/access-page.tsx'), 'AccessPage'),
+  component: lazyRouteComponent(() => import('../access/access-page.tsx'), 'AccessPage'),
 });
 const projectRoute = createRoute({ ...inside('projects/$projectId'), component: ProjectLayout });
 
@@ -55,33 +55,33 @@ const ofProject = <const Path extends string>(path: Path) => ({ getParentRoute: 
 const overviewRoute = createRoute({
   ...ofProject('/'),
   validateSearch: textParams('last'),
-  component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+  component: lazyRouteComponent(() => import('../overview/overview-page.tsx'), 'OverviewPage'),
 });
 const webhooksRoute = createRoute({
   ...ofProject('webhooks'),
   validateSearch: parseFilters,
-  component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  component: lazyRouteComponent(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 });
 const webhookRoute = createRoute({
   ...ofProject('webhooks/$webhookId'),
-  component: lazyRouteComponent(() => import('./webhook/webhook-page.tsx'), 'WebhookPage'),
+  component: lazyRouteComponent(() => import('../webhook/webhook-page.tsx'), 'WebhookPage'),
 });
 const endpointsRoute = createRoute({
   ...ofProject('endpoints'),
-  component: lazyRouteComponent(() => import('./endpoints/endpoints-page.tsx'), 'EndpointsPage'),
+  component: lazyRouteComponent(() => import('../endpoints/endpoints-page.tsx'), 'EndpointsPage'),
 });
 const endpointRoute = createRoute({
   ...ofProject('endpoints/$endpointId'),
-  component: lazyRouteComponent(() => import('./endpoints/endpoint-page.tsx'), 'EndpointPage'),
+  component: lazyRouteComponent(() => import('../endpoints/endpoint-page.tsx'), 'EndpointPage'),
 });
 const deadLettersRoute = createRoute({
   ...ofProject('dead-letters'),
   validateSearch: textParams('endpointId', 'replayed', 'cursor'),
-  component: lazyRouteComponent(() => import('./dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
+  component: lazyRouteComponent(() => import('../dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
 });
 const settingsRoute = createRoute({
   ...ofProject('settings'),
-  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+  component: lazyRouteComponent(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
 });
 
 const routeTree = rootRoute.addChildren([

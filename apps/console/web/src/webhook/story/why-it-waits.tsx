@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import type { Delivery } from '../api/entities.ts';
-import { read } from '../api/read.ts';
-import { RelativeTime, Time, useTimeFormat } from '../display/zone.tsx';
+import type { Delivery } from '../../api/entities.ts';
+import { read } from '../../api/read.ts';
+import { RelativeTime, Time, useTimeFormat } from '../../display/zone.tsx';
+import { DeliveryDecisions } from './delivery-decisions.tsx';
 import { explainWait } from './explain-wait.ts';
+import { useLastChange } from './use-last-change.ts';
 import { Step } from './step.tsx';
 
 /** What a delivery waits for, and until when. */
@@ -13,11 +15,9 @@ export function WhyItWaits({ delivery, projectId }: { delivery: Delivery; projec
     ...read('get /api/v1/projects/{projectId}/endpoints/{endpointId}', { params: { projectId, endpointId } }),
     enabled: heldReason === 'disabled' || heldReason === 'order',
   });
-  const change = useLastChange(
-    projectId,
-    endpointId,
-    heldReason === 'paused' ? 'endpoint.pause' : heldReason === 'disabled' ? 'endpoint.disable' : undefined,
-  );
+  const action =
+    heldReason === 'paused' ? 'endpoint.pause' : heldReason === 'disabled' ? 'endpoint.disable' : undefined;
+  const change = useLastChange({ projectId, target: endpointId, action });
   const isDated = heldReason === null || heldReason === 'delay' || heldReason === 'breaker';
   const due = isDated ? (heldUntil ?? nextAttemptAt) : null;
   return (
@@ -31,15 +31,7 @@ export function WhyItWaits({ delivery, projectId }: { delivery: Delivery; projec
           Next attempt <RelativeTime at={due} />, at <Time at={due} />.
         </span>
       )}
+      <DeliveryDecisions delivery={delivery} />
     </Step>
   );
-}
-
-function useLastChange(projectId: string, endpointId: string, action: string | undefined) {
-  const { data } = useQuery({
-    ...read('get /api/v1/admin-log', { query: { projectId, target: endpointId, limit: '20' } }),
-    enabled: action !== undefined,
-  });
-  const entry = data?.items.find((each) => each.action === action);
-  return entry && { actor: entry.actor, at: entry.createdAt };
 }

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { Tone } from '../components/tag.tsx';
+import type { Tone } from '../../components/tag.tsx';
 
 const dots: Record<Tone, string> = {
   good: 'bg-good',

@@ -1,11 +1,13 @@
 import { Link } from '@tanstack/react-router';
-import type { Attempt, WebhookDetails } from '../api/entities.ts';
-import { Tag } from '../components/tag.tsx';
-import { formatDuration } from '../display/time-format.ts';
-import { deliveryStates } from '../display/states.ts';
-import { Time } from '../display/zone.tsx';
+import type { Attempt, WebhookDetails } from '../../api/entities.ts';
+import { Tag } from '../../components/tag.tsx';
+import { formatDuration } from '../../display/time-format.ts';
+import { deliveryStates } from '../../display/states.ts';
+import { Time } from '../../display/zone.tsx';
+import { DeliveryDecisions } from './delivery-decisions.tsx';
 import { Step } from './step.tsx';
 import type { Story } from './stories.ts';
+import { useLastChange } from './use-last-change.ts';
 import { WhyItWaits } from './why-it-waits.tsx';
 
 type Props = Story & { webhook: WebhookDetails['webhook'] };
@@ -45,9 +47,20 @@ export function DeliveryStory({ delivery, attempts, replay, webhook }: Props) {
           {delivery.replayedAt === null
             ? ' It is not tried again unless it is replayed.'
             : ' It was replayed: see below.'}
+          {delivery.replayedAt === null && <DeliveryDecisions delivery={delivery} />}
         </Step>
       )}
+      {delivery.state === 'cancelled' && <Cancelled delivery={delivery} projectId={webhook.projectId} />}
     </>
+  );
+}
+
+function Cancelled({ delivery, projectId }: Pick<Props, 'delivery'> & { projectId: string }) {
+  const change = useLastChange({ projectId, target: delivery.deliveryId, action: 'delivery.cancel' });
+  return (
+    <Step title="Cancelled" {...(change && { time: <Time at={change.at} /> })}>
+      {change ? `By ${change.actor}. ` : ''}No further attempt is made.
+    </Step>
   );
 }
 

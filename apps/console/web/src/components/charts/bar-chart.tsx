@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { formatCount } from '../display/number-format.ts';
+import { formatCount } from '../../display/number-format.ts';
 
 export type Series = { name: string; colour: string; values: readonly number[] };
 

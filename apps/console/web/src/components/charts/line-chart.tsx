@@ -1,4 +1,4 @@
-import { formatDuration } from '../display/time-format.ts';
+import { formatDuration } from '../../display/time-format.ts';
 
 type Line = { name: string; stroke: string; values: readonly (number | null)[] };
 type Props = { title: string; steps: readonly string[]; lines: readonly Line[] };

@@ -1,4 +1,4 @@
-import type { Delivery, Endpoint } from '../api/entities.ts';
+import type { Delivery, Endpoint } from '../../api/entities.ts';
 
 type Waiting = Pick<Delivery, 'state' | 'heldReason' | 'attempts'>;
 type Target = Pick<Endpoint, 'disabledReason' | 'orderingKey'> | undefined;

@@ -1,0 +1,55 @@
+import type { Delivery } from '../../api/entities.ts';
+import type { Reading } from '../../api/operations.ts';
+import { useAction } from '../../api/use-action.ts';
+import { Button } from '../../components/button.tsx';
+import { ConfirmButton } from '../../components/confirm.tsx';
+import { useMe } from '../../layout/me.ts';
+
+const changes: readonly Reading[] = [
+  'get /api/v1/webhooks/{id}',
+  'get /api/v1/projects/{projectId}/webhooks',
+  'get /api/v1/projects/{projectId}/dead-letters',
+];
+
+/** What a person may decide about a delivery that is not delivered. */
+export function DeliveryDecisions({ delivery: { deliveryId, state, heldReason } }: { delivery: Delivery }) {
+  const { may } = useMe();
+  const params = { deliveryId };
+  const retry = useAction('post /api/v1/deliveries/{deliveryId}/retry-now', {
+    changes,
+    done: () => 'The next attempt is made at once',
+  });
+  const cancel = useAction('post /api/v1/deliveries/{deliveryId}/cancel', {
+    changes,
+    done: () => 'Cancelled: no further attempt is made',
+  });
+  if (!may('operator')) return null;
+  const isHeldBack = heldReason === 'paused' || heldReason === 'disabled' || heldReason === 'order';
+  return (
+    <div className="mt-2 flex flex-wrap gap-1.5">
+      {state !== 'dead_lettered' && !isHeldBack && (
+        <Button
+          small
+          look="primary"
+          busy={retry.isPending}
+          onClick={() => retry.mutate({ params, body: {} })}
+        >
+          Retry now
+        </Button>
+      )}
+      <ConfirmButton
+        small
+        label="Cancel …"
+        title="Cancel this delivery?"
+        confirm="Make no further attempt"
+        busy={cancel.isPending}
+        onConfirm={() => cancel.mutate({ params, body: {} })}
+      >
+        <p>
+          This one delivery is not attempted again. The webhook stays, and a replay can send it as a new
+          delivery.
+        </p>
+      </ConfirmButton>
+    </div>
+  );
+}
