@@ -102,6 +102,9 @@ describe('erase', () => {
     const { id } = await die(world, projectId, endpointId);
     expect(jsonOf(await erase(id))).toMatchObject({ payloadErased: true });
     expect(jsonOf(await world.run('dlq', 'list', '--json', '--endpoint', endpointId))).toEqual([]);
+    const { stdout } = await world.run('webhook', 'show', id);
+    expect(stdout).toMatch(/dead letter .*: HTTP 500 at attempt 6, the last; erased at 20/);
+    expect(stdout).not.toContain('replayed at');
   });
 
   it('erase is refused while audit rows wait in the broker, and for a webhook that does not exist', async () => {

@@ -1,3 +1,6 @@
+import { connectRedis } from '@hqrelay/cache/connect-redis';
+import { readQueueAges } from '@hqrelay/cache/fleet/queue-heads';
+import { openModel } from '@hqrelay/queue/connection/open-model';
 import { createWorld } from '@hqrelay/testing/world';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { startApp } from '@hqrelay/testing/app-process';
@@ -10,6 +13,7 @@ type Status = {
   dependencies: { name: string; state: string; reason: string | null }[];
   workers: number | null;
   queues: Record<string, number> | null;
+  oldestAgeSeconds: Record<string, number | null>;
   held: Record<string, number> | null;
   deadLetters: number | null;
   outbox: number | null;
@@ -48,6 +52,7 @@ it('status counts the held deliveries, dead letters and outbox messages that a t
     outbox: 0,
     spilled: 0,
     queues: { 'hqrelay.webhooks': 0, 'hqrelay.delay.1h': 0, 'hqrelay.audit': 0 },
+    oldestAgeSeconds: { 'hqrelay.webhooks': 0, 'hqrelay.retries': 0, 'hqrelay.replays': 0 },
   });
   expect(status.workers).toBeGreaterThanOrEqual(1);
   expect(status.partitionsAhead).toBeGreaterThanOrEqual(3);
@@ -59,6 +64,33 @@ it('status counts the held deliveries, dead letters and outbox messages that a t
   expect(stdout.trimEnd().split('\n').length).toBeLessThan(25);
 });
 
+it('status shows how long the oldest message of a work queue waits while no worker runs', async () => {
+  const worker = await startApp('worker', { env: own.env });
+  const redis = connectRedis(own.redisUrl, 'test');
+  await redis.connect();
+  await waitFor('the worker to measure its queues', async () =>
+    (await readQueueAges(redis)).has('hqrelay.retries'),
+  );
+  redis.disconnect();
+  await worker.end();
+  const model = await openModel(own.rabbitmqUrl, 'test');
+  const channel = await model.createConfirmChannel();
+  channel.sendToQueue('hqrelay.retries', Buffer.from('a message'), { persistent: true });
+  await channel.waitForConfirms();
+
+  const status = await waitFor('the message to grow old', async () => {
+    const read = jsonOf(await runCli(own.env, ['status', '--json'])) as Status;
+    return (read.oldestAgeSeconds['hqrelay.retries'] ?? 0) >= 2 && read;
+  });
+
+  expect(status).toMatchObject({ queues: { 'hqrelay.retries': 1 }, workers: 0 });
+  expect(status.oldestAgeSeconds).toMatchObject({ 'hqrelay.webhooks': 0, 'hqrelay.replays': 0 });
+  const { stdout } = await runCli(own.env, ['status']);
+  expect(stdout).toMatch(/hqrelay\.retries +1, the oldest waits for \d+ s\n/);
+  await channel.purgeQueue('hqrelay.retries');
+  await model.close();
+});
+
 it('status names each dependency that is down with its reason, prints the other figures, and exits 1 without a stack trace', async () => {
   const worker = await startApp('worker', { env: own.env });
   await worker.waitUntilReady();
@@ -68,6 +100,7 @@ it('status names each dependency that is down with its reason, prints the other 
   expect(oneDown.stderr).toBe('error: down: redis\n');
   expect(status.dependencies[1]).toMatchObject({ name: 'redis', state: 'down' });
   expect(status.dependencies[1]?.reason).toMatch(/ECONNREFUSED/);
+  expect(status.oldestAgeSeconds).toMatchObject({ 'hqrelay.webhooks': 0 });
   expect(status).toMatchObject({ workers: null, outbox: 0, queues: { 'hqrelay.webhooks': 0 } });
   await worker.end();
 

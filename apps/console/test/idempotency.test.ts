@@ -59,6 +59,17 @@ it('a POST whose first request ended without an answer is refused and not done a
   expect(await countProjects('lost')).toBe(1);
 });
 
+it('a POST whose stored answer needs a retired key is refused and not done again', async () => {
+  await post('/api/v1/projects', { name: 'retired' }, withKey('retired'));
+  await sql.query("update api_answers set key_id = '00000000' where idempotency_key = 'retired'");
+  const again = await post('/api/v1/projects', { name: 'retired' }, withKey('retired'));
+  expect(again).toMatchObject({
+    statusCode: 409,
+    body: { error: { code: 'idempotency_key.answer_unreadable' } },
+  });
+  expect(await countProjects('retired')).toBe(1);
+});
+
 it('an Idempotency-Key may be used again after 24 hours', async () => {
   await post('/api/v1/projects', { name: 'daily' }, withKey('daily'));
   await sql.query(

@@ -1,7 +1,7 @@
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
-import { raiseQueueHeads } from '../src/fleet/queue-heads.ts';
+import { raiseQueueHeads, readQueueAges } from '../src/fleet/queue-heads.ts';
 
 let world: World;
 let redis: Redis;
@@ -47,4 +47,11 @@ it('while no worker has shared a time, the first call is the beginning', async (
 it('the clock of a worker that is ahead of Redis hides no backlog', async () => {
   const hour = 3_600_000;
   expect(await raise(Date.now() + hour)).toBeLessThan(Date.now() + hour / 2);
+});
+
+it('the age of a queue is the time since its shared head, and a queue that no worker measured has none', async () => {
+  await raise(Date.now() - 60_000);
+  const ages = await readQueueAges(redis);
+  expect([...ages.keys()]).toEqual(['a']);
+  expect(Math.abs((ages.get('a') ?? 0) - 60_000)).toBeLessThan(10_000);
 });

@@ -55,7 +55,7 @@ export async function tellStory(world: World) {
     Buffer.from('{"amount":100}'),
   );
   const again = { webhookId: 'evt_payment_1', status: 'duplicate', duplicateOf: paid.id } as const;
-  receive('02:00:30', again);
+  receive('02:00:30', { ...again, requestCount: 3 });
   receive('02:01:00', again);
   receive('02:02:00', {
     ...again,
@@ -87,14 +87,26 @@ export async function tellStory(world: World) {
 
   const refused = { webhookId: 'unknown', eventType: null, status: 'rejected' } as const;
   receive('02:10:00', { ...refused, reason: 'signature.mismatch', remoteAddr: '192.0.2.1' });
-  receive('02:11:00', { ...refused, reason: 'signature.mismatch', remoteAddr: '192.0.2.2' });
+  receive('02:11:00', {
+    ...refused,
+    reason: 'signature.mismatch',
+    remoteAddr: '192.0.2.2',
+    payloadBytes: 10,
+    requestCount: 40,
+  });
   receive('02:12:00', { ...refused, reason: 'timestamp.stale' });
   receive('02:13:00', { webhookId: 'evt_payment_9', status: 'rate_limited', reason: 'rate limit' });
 
   receive('02:00:00', { projectId: other.id, webhookId: 'evt_payment_1' });
-  receive(at('02:00:00') - 40 * 86_400_000, { webhookId: 'evt_payment_1' });
+  const old = receive(at('02:00:00') - 40 * 86_400_000, { webhookId: 'evt_payment_1' });
   await appendAudit(world.sql, rows);
   await tellRest(world, { project: project.id, shop: shop.id, lost, late });
+  await closeDeadLetters(world, {
+    project: project.id,
+    endpoint: shop.id,
+    replayed: lost.id,
+    erased: old.id,
+  });
   return {
     projectId: project.id,
     shop: shop.id,
@@ -105,7 +117,39 @@ export async function tellStory(world: World) {
   };
 }
 
-/** What is not an audit row: the dead letter, the held delivery, the replay, and what an operator did. */
+/** The replay of one dead letter, and another one that was closed because its payload was erased. */
+async function closeDeadLetters(
+  world: World,
+  {
+    project,
+    endpoint,
+    replayed,
+    erased,
+  }: { project: string; endpoint: string; replayed: string; erased: string },
+): Promise<void> {
+  const letter = {
+    id: deliveryId(erased, endpoint),
+    kind: 'delivery' as const,
+    reason: 'erased: request 4711',
+    projectId: project,
+    webhookLogId: erased,
+    endpointId: endpoint,
+    content: null,
+  };
+  await insertDeadLetters(world.sql, [letter], at('04:30:00'));
+  const replayId = newId(at('05:00:00'));
+  await world.sql.query(
+    'insert into replays (id, webhook_log_id, endpoint_id, requested_by, requested_at) values ($1, $2, $3, $4, $5)',
+    [replayId, replayed, endpoint, 'ana@laptop', new Date(at('05:00:00'))],
+  );
+  await world.sql.query(
+    `update dead_letters set replayed_at = $1, replay_id = case webhook_log_id when $2 then $3::uuid end
+     where project_id = $4`,
+    [new Date(at('05:00:00')), replayed, replayId, project],
+  );
+}
+
+/** The dead letter and the held delivery, which are no audit rows, and what an operator did. */
 async function tellRest(
   world: World,
   { project, shop, lost, late }: { project: string; shop: string; lost: WebhookLogRow; late: WebhookLogRow },
@@ -127,10 +171,6 @@ async function tellRest(
     message: Buffer.from('m'),
   };
   await holdWebhook(world.sql, { ...held, dueAt: at('02:50:00') }, at('02:46:00'));
-  await world.sql.query(
-    'insert into replays (id, webhook_log_id, endpoint_id, requested_by, requested_at) values ($1, $2, $3, $4, $5)',
-    [newId(at('05:00:00')), lost.id, shop, 'ana@laptop', new Date(at('05:00:00'))],
-  );
   const client = await world.sql.connect();
   const facts = { actor: 'cli:ana', projectId: project, target: shop, details: {} };
   await insertAdminLog(client, { id: freshId(), action: 'endpoint.pause', ...facts });

@@ -65,7 +65,7 @@ const answers: Record<string, { of?: Record<string, string>; rows: () => Row[] }
         endpoint_id: story.shop,
         detail: 'HTTP 200, 80 ms',
       },
-      { at: time('02:00:30'), what: 'request: duplicate' },
+      { at: time('02:00:30'), what: 'request: duplicate, 3 times' },
       { at: time('02:01:00'), what: 'request: duplicate' },
       { at: time('02:02:00'), what: 'request: conflict', detail: 'body.altered' },
     ],
@@ -73,7 +73,7 @@ const answers: Record<string, { of?: Record<string, string>; rows: () => Row[] }
   'How often was this id sent?': {
     rows: () => [
       { status: 'queued', requests: '1', bodies: '1' },
-      { status: 'duplicate', requests: '2', first: time('02:00:30'), last: time('02:01:00') },
+      { status: 'duplicate', requests: '4', first: time('02:00:30'), last: time('02:01:00') },
       { status: 'conflict', requests: '1' },
     ],
   },
@@ -126,12 +126,23 @@ const answers: Record<string, { of?: Record<string, string>; rows: () => Row[] }
       { webhook_id: 'evt_order_4', state: 'waiting', attempts: 0, url: 'https://books.example/in' },
     ],
   },
+  'Dead letters, and what became of them': {
+    rows: () => [
+      {
+        dead_at: time('03:10:10'),
+        webhook_log_id: story.lost,
+        reason: 'the schedule is used up',
+        became: 'replayed',
+      },
+      { reason: 'erased: request 4711', became: 'erased', closed_at: time('05:00:00'), replay_id: null },
+    ],
+  },
   "One project's day": {
     rows: () => [
-      { status: 'rejected', event_type: null, requests: '3' },
+      { status: 'rejected', event_type: null, requests: '42', bytes: '404' },
+      { status: 'duplicate', requests: '4', bytes: '8' },
       { status: 'queued', event_type: 'order.paid', requests: '2' },
       { status: 'queued', event_type: 'payment.captured', requests: '2', first: time('02:00:00') },
-      { status: 'duplicate', requests: '2' },
       { status: 'conflict', requests: '1' },
       { status: 'rate_limited', requests: '1' },
     ],
@@ -149,7 +160,7 @@ const answers: Record<string, { of?: Record<string, string>; rows: () => Row[] }
     rows: () => [
       {
         reason: 'signature.mismatch',
-        requests: '2',
+        requests: '41',
         addresses: '2',
         first: time('02:10:00'),
         last: time('02:11:00'),

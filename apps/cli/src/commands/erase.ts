@@ -35,13 +35,13 @@ async function erase(cli: Cli, id: string, options: Options): Promise<void> {
 /** A message in these queues may be a duplicate of the webhook's row, and would write the payload again. */
 async function checkNothingSpilled(urls: readonly string[]): Promise<void> {
   const { reason, figures, warnings } = await readRabbitmqStatus(urls);
-  const queues = figures?.queues;
-  if (!queues) {
+  const depths = figures?.depths;
+  if (!depths) {
     throw new CommandFailure(
       `nothing was erased: RabbitMQ may hold rows with the payload, and cannot be asked (${reason ?? warnings.join('; ')})`,
     );
   }
-  const full = ['hqrelay.audit', 'hqrelay.dead-letter'].filter((queue) => (queues[queue] ?? 0) > 0);
+  const full = ['hqrelay.audit', 'hqrelay.dead-letter'].filter((queue) => (depths.get(queue) ?? 0) > 0);
   if (full.length > 0) {
     throw new CommandFailure(
       `nothing was erased: ${full.join(' and ')} may hold rows with the payload; try again when a worker has taken them`,

@@ -5,6 +5,10 @@ import type { Cli } from '../cli.ts';
 import { printResult } from '../output/print.ts';
 import { actionVariables, performAction } from '../perform-action.ts';
 
+/** Answers to POSTs are kept sealed for 24 hours, and are not worth sealing again. */
+const answersKeepKeys =
+  'Keep the other keys for 24 hours after the roll-out of the first one: the answers of the HTTP API that can be repeated need them.';
+
 export function addSecretsReseal(program: Command, cli: Cli): void {
   program
     .command('secrets')
@@ -22,7 +26,7 @@ async function reseal(cli: Cli, options: { json?: boolean }): Promise<void> {
   const done = await performAction(cli, config, resealSecrets);
   printResult(cli, options, done, () =>
     done.resealed === 0
-      ? 'Every secret is encrypted with the first key already.'
-      : `Encrypted ${done.resealed} secrets with the first key. The other keys are needed no more.`,
+      ? `Every secret is encrypted with the first key already. ${answersKeepKeys}`
+      : `Encrypted ${done.resealed} secrets with the first key. ${answersKeepKeys}`,
   );
 }

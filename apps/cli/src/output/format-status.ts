@@ -1,5 +1,5 @@
 import type { RelayStatus } from '../status/read-status.ts';
-import { type Cell, formatFields, onOneLine } from './print.ts';
+import { type Cell, formatDuration, formatFields, onOneLine } from './print.ts';
 
 const unknown = '?';
 
@@ -24,7 +24,7 @@ export function formatStatus(status: RelayStatus): string {
   };
   const sections = [
     ['Dependencies', formatFields(Object.fromEntries(states))],
-    ['Backlog by queue', backlogLines(status.queues)],
+    ['Backlog by queue', backlogLines(status)],
     ['Waiting', formatFields(waiting)],
     ['Relay', formatFields(relay)],
     ...(warnings.length > 0 ? [['Warnings', warnings.map((each) => `  ${onOneLine(each)}`).join('\n')]] : []),
@@ -32,13 +32,19 @@ export function formatStatus(status: RelayStatus): string {
   return sections.map(([title, lines]) => `${title}\n${lines}`).join('\n\n');
 }
 
-/** Every work queue, and each other queue that is not empty. */
-function backlogLines(queues: RelayStatus['queues']): string {
+/** Every work queue with the age of its oldest message, and each other queue that is not empty. */
+function backlogLines({ queues, oldestAgeSeconds }: RelayStatus): string {
   if (queues === null) return `  ${unknown}`;
-  const shown = Object.entries(queues).filter(
-    ([queue, depth]) => depth > 0 || /^hqrelay\.(webhooks|retries|replays)$/.test(queue),
-  );
+  const ages = new Map<string, number | null>(Object.entries(oldestAgeSeconds));
+  const shown = Object.entries(queues)
+    .filter(([queue, depth]) => depth > 0 || ages.has(queue))
+    .map(([queue, depth]): [string, Cell] => [queue, backlogCell(depth, ages.get(queue))]);
   return formatFields(Object.fromEntries(shown));
+}
+
+function backlogCell(depth: number, ageSeconds: number | null | undefined): Cell {
+  if (depth === 0 || ageSeconds === undefined) return depth;
+  return `${depth}, the oldest ${ageSeconds === null ? unknown : `waits for ${formatDuration(ageSeconds * 1_000)}`}`;
 }
 
 function clockCell({ postgres, redis }: RelayStatus['clockOffsetsMs']): string {

@@ -53,7 +53,8 @@ function payload({ payload: stored }: WebhookDetails): string {
   return ['PAYLOAD', ...lines, '', ...shown].join('\n');
 }
 
-function deliveries({ webhook, deliveries: owed }: WebhookDetails, now: number): string {
+function deliveries(details: WebhookDetails, now: number): string {
+  const { webhook, deliveries: owed } = details;
   const none =
     webhook.status === 'queued'
       ? 'none: no enabled endpoint matched when it came in'
@@ -63,18 +64,19 @@ function deliveries({ webhook, deliveries: owed }: WebhookDetails, now: number):
     owed.map((each) => [...statusCells(each), whenOf(each, now)]),
     none,
   );
-  return `DELIVERIES\n${indent([table, ...nextSteps(webhook.id, owed)].join('\n'))}`;
+  return `DELIVERIES\n${indent([table, ...nextSteps(details, owed)].join('\n'))}`;
 }
 
 /** Null when there are none. */
-function replays({ webhook, replays: made }: WebhookDetails, now: number): string | null {
+function replays(details: WebhookDetails, now: number): string | null {
+  const { replays: made } = details;
   if (made.length === 0) return null;
   const table = formatTable(
     ['ASKED FOR', 'BY', ...statusTitles, 'WHEN'],
     made.map((each) => [each.requestedAt, each.requestedBy, ...statusCells(each), whenOf(each, now)]),
     '',
   );
-  return `REPLAYS\n${indent([table, ...nextSteps(webhook.id, made)].join('\n'))}`;
+  return `REPLAYS\n${indent([table, ...nextSteps(details, made)].join('\n'))}`;
 }
 
 const statusTitles = ['STATE', 'ENDPOINT', 'URL', 'ATTEMPTS', 'LAST ANSWER'];
@@ -85,8 +87,8 @@ function statusCells(each: Status): Cell[] {
 }
 
 /** A line for each delivery that waits or is dead, with the commands for it. */
-function nextSteps(webhookLogId: string, statuses: readonly Status[]): string[] {
-  return [...waitingLines(statuses), ...deadLetterLines(webhookLogId, statuses)];
+function nextSteps(details: WebhookDetails, statuses: readonly Status[]): string[] {
+  return [...waitingLines(statuses), ...deadLetterLines(details, statuses)];
 }
 
 function waitingLines(statuses: readonly Status[]): string[] {
@@ -98,16 +100,21 @@ function waitingLines(statuses: readonly Status[]): string[] {
     );
 }
 
-function deadLetterLines(webhookLogId: string, statuses: readonly Status[]): string[] {
+/** A line for each dead letter: its reason, and the command that replays it or why that is no longer possible. */
+function deadLetterLines({ webhook, replays: made }: WebhookDetails, statuses: readonly Status[]): string[] {
   return statuses
     .filter(({ state }) => state === 'dead_lettered')
     .map(({ deliveryId, endpointId, deadReason, replayedAt, lastError }) => {
       const why = onOneLine(deadReason ?? lastError ?? 'unknown', 500);
       const command = deadReason
         ? `hqrelay dlq replay ${deliveryId}`
-        : `hqrelay replay ${webhookLogId} --endpoint ${endpointId}`;
-      const next = replayedAt ? `replayed at ${formatTime(replayedAt)}` : `to deliver it again: ${command}`;
-      return `dead letter ${deliveryId}: ${why}; ${next}`;
+        : `hqrelay replay ${webhook.id} --endpoint ${endpointId}`;
+      if (!replayedAt) return `dead letter ${deliveryId}: ${why}; to deliver it again: ${command}`;
+      const replay = made.find(
+        (each) => each.endpointId === endpointId && each.requestedAt.getTime() === replayedAt.getTime(),
+      );
+      const closed = replay ? `replayed at ${formatTime(replayedAt)}` : `erased at ${formatTime(replayedAt)}`;
+      return `dead letter ${deliveryId}: ${why}; ${closed}`;
     });
 }
 

@@ -2,8 +2,8 @@ import { withTimeout } from '@hqrelay/flow/with-timeout';
 import type { ChannelModel } from 'amqplib';
 import { down, type Measured, reasonOf, timeoutMs, warnIf } from './dependency-status.ts';
 
-/** Messages ready in each queue. */
-export type RabbitmqFigures = { queues: Record<string, number> | null };
+/** Messages ready in each queue of the broker. */
+export type RabbitmqFigures = { depths: ReadonlyMap<string, number> | null };
 
 /** The figures of the first node that answers. */
 export async function readRabbitmqStatus(urls: readonly string[]): Promise<Measured<RabbitmqFigures>> {
@@ -33,11 +33,11 @@ async function readNode(url: string): Promise<Measured<RabbitmqFigures>> {
   try {
     const model = await withTimeout(opened, timeoutMs, `no answer within ${timeoutMs} ms`);
     const warnings: string[] = [];
-    const [queues] = await Promise.all([
-      readQueues(model, warnings),
+    const [depths] = await Promise.all([
+      readDepths(model, warnings),
       warnIf(warnings, () => diskWarning(url)),
     ]);
-    return { name: 'rabbitmq', state: 'up', reason: null, figures: { queues }, warnings };
+    return { name: 'rabbitmq', state: 'up', reason: null, figures: { depths }, warnings };
   } finally {
     void opened.then(destroyModel, () => {
       // It never opened.
@@ -45,19 +45,14 @@ async function readNode(url: string): Promise<Measured<RabbitmqFigures>> {
   }
 }
 
-async function readQueues(model: ChannelModel, warnings: string[]): Promise<RabbitmqFigures['queues']> {
-  const [{ queueDepths }, { backlogOf }, { allQueues }] = await Promise.all([
+async function readDepths(model: ChannelModel, warnings: string[]): Promise<RabbitmqFigures['depths']> {
+  const [{ queueDepths }, { allQueues }] = await Promise.all([
     import('@hqrelay/queue/connection/read-queues'),
-    import('@hqrelay/queue/queue-backlog'),
     import('@hqrelay/queue/topology'),
   ]);
   try {
-    const depths = await withTimeout(
-      queueDepths(model, allQueues),
-      timeoutMs,
-      `no answer within ${timeoutMs} ms`,
-    );
-    return Object.fromEntries(backlogOf(depths));
+    const late = `no answer within ${timeoutMs} ms`;
+    return await withTimeout(queueDepths(model, allQueues), timeoutMs, late);
   } catch (error) {
     const isMissing = /NOT_FOUND/.test(reasonOf(error));
     warnings.push(

@@ -1,14 +1,19 @@
+import { backlogOf } from '@hqrelay/queue/queue-backlog';
 import { auditQueue, deadLetterQueue } from '@hqrelay/queue/topology';
 import type { DependencyStatus } from './dependency-status.ts';
+import { oldestAges, type OldestAges } from './oldest-ages.ts';
 import { type PostgresFigures, readPostgresStatus } from './read-postgres-status.ts';
-import { type RabbitmqFigures, readRabbitmqStatus } from './read-rabbitmq-status.ts';
+import { readRabbitmqStatus } from './read-rabbitmq-status.ts';
 import { readRedisStatus } from './read-redis-status.ts';
 
 /** One screen about the relay. A figure is null when its dependency is down or did not say it; a warning then says why. */
 export type RelayStatus = {
   dependencies: DependencyStatus[];
   workers: number | null;
-  queues: RabbitmqFigures['queues'];
+  /** Messages ready in each queue. */
+  queues: Record<string, number> | null;
+  /** Of the oldest message that is ready in each work queue, as the metric has it. */
+  oldestAgeSeconds: OldestAges;
   held: PostgresFigures['held'];
   /** In the table and in the queue, as the metric counts them. */
   deadLetters: number | null;
@@ -33,12 +38,14 @@ export async function readStatus(config: {
     readRabbitmqStatus(config.rabbitmqUrls),
   ]);
   const { held, deadLetters, outbox, partitionsAhead, clockOffsetMs } = postgres.figures ?? noFigures;
-  const queues = rabbitmq.figures?.queues ?? null;
+  const depths = rabbitmq.figures?.depths ?? null;
+  const queues = depths && Object.fromEntries(backlogOf(depths));
   const stored = [deadLetters, queues?.[deadLetterQueue] ?? null];
   return {
     dependencies: [postgres, redis, rabbitmq].map(({ name, state, reason }) => ({ name, state, reason })),
     workers: redis.figures?.workers ?? null,
     queues,
+    oldestAgeSeconds: oldestAges(depths, redis.figures?.queueAgesMs ?? null),
     held,
     deadLetters: stored.reduce((sum, count) => (sum === null || count === null ? null : sum + count), 0),
     outbox,

@@ -20,8 +20,8 @@ const deadLetter = z
     lastStatusCode: z.int().nullable(),
     lastError: z.string().nullable(),
     deadAt: time,
-    replayId: id.nullable(),
-    replayedAt: time.nullable(),
+    replayId: id.nullable().describe('Null where the payload was erased instead.'),
+    replayedAt: time.nullable().describe('When it was replayed, or closed because the payload was erased.'),
   })
   .meta({ id: 'DeadLetter', description: 'A delivery that used up its schedule.' });
 

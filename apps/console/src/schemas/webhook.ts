@@ -44,7 +44,9 @@ const delivery = z
     heldReason: z.enum(holdReasons).nullable(),
     heldUntil: time.nullable(),
     deadReason: z.string().nullable(),
-    replayedAt: time.nullable(),
+    replayedAt: time
+      .nullable()
+      .describe('When its dead letter was replayed, or closed because the payload was erased.'),
   })
   .meta({ id: 'Delivery', description: 'A webhook on its way to one endpoint.' });
 

@@ -29,7 +29,7 @@ export function createBacklogGauges(registry: Registry) {
     ),
     deadLetters: measured(
       'hqrelay_dead_letters',
-      'Dead letters that were not replayed, in the table and in the queue',
+      'Dead letters that were not replayed, in the table and in the queue; one that moves between them while they are counted may count twice',
     ),
   };
 }

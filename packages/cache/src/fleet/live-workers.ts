@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { timeOf } from '../redis-time.ts';
 import { runScript, script } from '../script.ts';
 
 const key = 'hqrelay:workers';
@@ -37,10 +38,4 @@ export async function clockOffsetOf(redis: Redis, now: () => number): Promise<nu
   const askedAt = now();
   const redisTime = await timeOf(redis);
   return Math.round((askedAt + now()) / 2 - redisTime);
-}
-
-/** ms since epoch on the clock of Redis. */
-async function timeOf(redis: Redis): Promise<number> {
-  const [seconds = 0, microseconds = 0] = (await redis.time()).map(Number);
-  return seconds * 1_000 + Math.floor(microseconds / 1_000);
 }

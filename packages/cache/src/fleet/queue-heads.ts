@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { timeOf } from '../redis-time.ts';
 import { runScript, script } from '../script.ts';
 
 const key = 'hqrelay:queueHeads';
@@ -31,4 +32,10 @@ export async function raiseQueueHeads(
   const args = [...heads].flatMap(([queue, head]) => [queue, head ?? '']);
   const raised = (await runScript(redis, raise, [key], args)) as number[];
   return new Map([...heads.keys()].map((queue, index) => [queue, Number(raised[index])]));
+}
+
+/** For each queue that a worker has measured, the ms since the time that `raiseQueueHeads` returns for it. Throws when Redis does not answer. */
+export async function readQueueAges(redis: Redis): Promise<Map<string, number>> {
+  const [heads, now] = await Promise.all([redis.hgetall(key), timeOf(redis)]);
+  return new Map(Object.entries(heads).map(([queue, head]) => [queue, Math.max(0, now - Number(head))]));
 }

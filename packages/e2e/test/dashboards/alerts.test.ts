@@ -67,7 +67,7 @@ describe('a system that is well', () => {
       async () => {
         const [up] = await world.query('sum(up)');
         const alerts = await world.alerts();
-        return up?.value === 4 && !alerts.some(({ state }) => state === 'firing') && alerts;
+        return up?.value === 5 && !alerts.some(({ state }) => state === 'firing') && alerts;
       },
       minute,
     );

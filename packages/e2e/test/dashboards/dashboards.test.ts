@@ -4,7 +4,14 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accepted, attempts, expectedPanels, failed, heldByWorker } from './expected-panels.ts';
 import { hangingEndpoints, load, sendHanging, sendLoad, type Sent } from './observed-load.ts';
-import { expressionsOf, isSql, legendOf, panels, sqlOf, type Panel } from './panels.ts';
+import {
+  expressionsOf,
+  isSql,
+  legendOf,
+  panels,
+  sqlOf,
+  type Panel,
+} from '../../../../tools/dashboards/committed-panels.ts';
 import { openPrometheusWorld, type PrometheusWorld } from './prometheus-world.ts';
 
 let world: PrometheusWorld;

@@ -32,6 +32,7 @@ export function expectedPanels(world: PrometheusWorld): Readonly<Record<string, 
     [`hqrelay-receiver ${receiver}`]: check,
     [`hqrelay-worker ${one}`]: check,
     [`hqrelay-worker ${other}`]: check,
+    [`hqrelay-console 127.0.0.1:${world.console.port}`]: check,
   });
   const stores = ['postgres', 'rabbitmq', 'redis'];
   return {
@@ -76,11 +77,15 @@ export function expectedPanels(world: PrometheusWorld): Readonly<Record<string, 
     'Outbox and spill': { outbox: exactly(0), 'audit spill': exactly(0) },
     'Projects near their limits': { projects: exactly(0) },
     'Spilled audit rows': { 'rows a second': exactly(0) },
-    Dependencies: Object.fromEntries(
-      ['hqrelay-receiver', 'hqrelay-worker'].flatMap((job) =>
-        stores.map((store) => [`${job} ${store}`, exactly(1)]),
+    Dependencies: {
+      ...Object.fromEntries(
+        ['hqrelay-receiver', 'hqrelay-worker'].flatMap((job) =>
+          stores.map((store) => [`${job} ${store}`, exactly(1)]),
+        ),
       ),
-    ),
+      'hqrelay-console postgres': exactly(1),
+      'hqrelay-console redis': exactly(1),
+    },
     'Deliveries in flight': { [one]: exactly(0), [other]: exactly(0) },
     'Open breakers': { breakers: exactly(0) },
     CPU: each(within(0.001, 2)),

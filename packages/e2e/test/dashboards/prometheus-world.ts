@@ -22,6 +22,7 @@ export type PrometheusWorld = Omit<World, 'close'> & {
   broker: RunningRabbitmq;
   receiver: AppProcess;
   workers: readonly AppProcess[];
+  console: AppProcess;
   /** The samples of an expression, at a time in ms since epoch, or now. */
   query: (expression: string, at?: number) => Promise<Sample[]>;
   alerts: () => Promise<Alert[]>;
@@ -32,7 +33,7 @@ const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
 /**
- * A receiver, two workers and a RabbitMQ with its exporter, scraped every second by a Prometheus with the configuration of
+ * A receiver, two workers, a console and a RabbitMQ with its exporter, scraped every second by a Prometheus with the configuration of
  * `deploy/prometheus`, where `shorten` may change the text of its rules.
  */
 export async function openPrometheusWorld(
@@ -46,14 +47,16 @@ export async function openPrometheusWorld(
   const env = { ...world.env, RABBITMQ_URL: broker.url, BODY_BYTES_MAX: String(8 << 20) };
   const apps = await Promise.all([
     startApp('receiver', { env }),
+    startApp('console', { env }),
     startApp('worker', { env }),
     startApp('worker', { env }),
   ]);
-  const [receiver, ...workers] = apps;
+  const [receiver, console, ...workers] = apps;
   await Promise.all(apps.map((app) => app.waitUntilReady(60_000)));
   const prometheus = await startPrometheus(join(dir, 'prometheus'), shorten, {
     receiver: [receiver.port],
     worker: workers.map(({ port }) => port),
+    console: [console.port],
     rabbitmq: [exporterPort],
   });
   return {
@@ -61,6 +64,7 @@ export async function openPrometheusWorld(
     broker,
     receiver,
     workers,
+    console,
     query: async (expression, at = Date.now()) => {
       const search = new URLSearchParams({ query: expression, time: String(at / 1_000) });
       const { result } = await ask<{ result: { metric: Sample['labels']; value: [number, string] }[] }>(
@@ -105,7 +109,7 @@ async function startPrometheus(
     const { activeTargets } = await ask<{ activeTargets: { health: string }[] }>(
       `${prometheus.url}/api/v1/targets`,
     );
-    return activeTargets.length === 4 && activeTargets.every(({ health }) => health === 'up');
+    return activeTargets.length === 5 && activeTargets.every(({ health }) => health === 'up');
   });
   return prometheus;
 }

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repositoryRoot } from '@hqrelay/services/app-process';
+import { fileURLToPath } from 'node:url';
 
 type Target = { expr?: string; legendFormat?: string; rawSql?: string };
 export type Panel = { title: string; description?: string; targets?: Target[] };
 
-const folder = join(repositoryRoot, 'deploy/grafana/dashboards');
+const folder = fileURLToPath(new URL('../../deploy/grafana/dashboards', import.meta.url));
 
 /** The panels of the committed dashboards, as Grafana gets them; rows left out. */
 export const panels: readonly Panel[] = readdirSync(folder)
