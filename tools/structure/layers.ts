@@ -16,12 +16,12 @@ const development: Readonly<Record<string, readonly string[]>> = {
   services: ['db'],
   testing: [...packages, 'services'],
   'provider-oracles': ['domain'],
-  e2e: [...packages, 'services', 'testing', 'dashboards'],
+  e2e: [...packages, 'services', 'testing'],
   harness: [...packages, 'services', 'testing'],
   up: [...packages, 'services', 'bootstrap', 'cli'],
   chaos: [...packages, 'services', 'testing', 'harness'],
   dashboards: [],
-  bench: [...packages, 'services', 'testing', 'harness', 'dashboards'],
+  bench: [...packages, 'services', 'testing', 'harness'],
 };
 
 /** Every test may use these beside what its part may import. */

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { timeOf } from '../redis-time.ts';
+import { timeOf } from './redis-time.ts';
 import { runScript, script } from '../script.ts';
 
 const key = 'hqrelay:queueHeads';

@@ -11,7 +11,7 @@ import {
   panels,
   sqlOf,
   type Panel,
-} from '../../../../tools/dashboards/committed-panels.ts';
+} from '@hqrelay/testing/dashboards/panels';
 import { openPrometheusWorld, type PrometheusWorld } from './prometheus-world.ts';
 
 let world: PrometheusWorld;
@@ -52,7 +52,7 @@ beforeAll(async () => {
       if (isDeepStrictEqual(values, whenSent)) return true;
       throw new Error(JSON.stringify(values));
     },
-    { timeoutMs: 40_000 },
+    { timeoutMs: 90_000 },
   );
   at = Date.now();
 }, 180_000);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 type Target = { expr?: string; legendFormat?: string; rawSql?: string };
 export type Panel = { title: string; description?: string; targets?: Target[] };
 
-const folder = fileURLToPath(new URL('../../deploy/grafana/dashboards', import.meta.url));
+const folder = fileURLToPath(new URL('../../../../deploy/grafana/dashboards', import.meta.url));
 
 /** The panels of the committed dashboards, as Grafana gets them; rows left out. */
 export const panels: readonly Panel[] = readdirSync(folder)
