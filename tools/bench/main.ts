@@ -11,16 +11,20 @@ import { markdownTable, plainTable } from '../harness/table.ts';
 import { startGenerator, startSink } from './children.ts';
 import { createBare, createProduct, type Pipeline, type PipelineName } from './pipelines.ts';
 import { measureDrain, measureRound, type Measured, type RoundOptions } from './round.ts';
+import { measureDashboards } from './dashboards/main.ts';
 import { measureIsolation } from './isolation/main.ts';
 import { measureOracle } from './oracle/main.ts';
 import { measureScrapes } from './scrape/main.ts';
-import { cellsOf, summarize, type Figure } from './summary.ts';
+import { measureTracing } from './tracing/main.ts';
+import { cellsOf, summarize, textOf, type Figure } from './summary.ts';
 
 const usage = `npm run bench -- [options]
 
   --isolation    measures the effect of hanging endpoints, storms and backlogs on other endpoints, instead of throughput
   --oracle       compares the times of refused requests for unknown, disabled and real projects, instead of throughput
+  --dashboards   measures the SQL of the panels over a million webhooks, instead of throughput
   --scrape       measures how long a scrape of the metrics takes, with and without load, instead of throughput
+  --tracing      compares the product with and without traces, instead of throughput
   --only A,B     runs these scenarios of --isolation alone
   --drain        measures draining alone, from a backlog that no receiver has accepted, in five short rounds
   --quick        runs one short round, which shows whether it works, not how fast
@@ -29,9 +33,11 @@ const usage = `npm run bench -- [options]
 
 const { values } = parseArgs({
   options: {
+    dashboards: { type: 'boolean', default: false },
     isolation: { type: 'boolean', default: false },
     oracle: { type: 'boolean', default: false },
     scrape: { type: 'boolean', default: false },
+    tracing: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     drain: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
@@ -47,10 +53,33 @@ const say = (line: string) => process.stderr.write(`${line}\n`);
 if (values.help) process.stdout.write(usage);
 else await withDurableServices({ say }, modeOf(values));
 
-function modeOf({ isolation: isIsolation, oracle: isOracle, scrape: isScrape }: typeof values) {
-  if (isOracle) return oracle;
-  if (isScrape) return scrape;
-  return isIsolation ? isolation : throughput;
+function modeOf(wanted: typeof values): (services: DurableServices) => Promise<void> {
+  const modes = { dashboards, isolation, oracle, scrape, tracing };
+  const [mode] = Object.entries(modes).filter(([name]) => wanted[name as keyof typeof modes]);
+  return mode?.[1] ?? throughput;
+}
+
+/** Prints a table, and with `--write` puts it into a page. */
+async function showTable(page: string, name: string, cells: readonly (readonly string[])[]): Promise<void> {
+  process.stdout.write(`\n${plainTable(cells)}\n`);
+  if (values.write) await replaceTable(page, name, markdownTable(cells));
+}
+
+async function dashboards(services: DurableServices): Promise<void> {
+  const lines = await measureDashboards(services, say);
+  const cells = lines.map(({ panel, period, medianMs, maxMs, months }) => [
+    panel,
+    period,
+    medianMs.toFixed(0),
+    maxMs.toFixed(0),
+    months.join(', '),
+  ]);
+  const head = ['panel', 'period', 'median ms', 'slowest of 5, ms', 'months read'];
+  await showTable('docs/performance.md', 'dashboards', [head, ...cells]);
+  const unpruned = lines.filter(({ isPruned }) => !isPruned);
+  for (const { panel, period } of unpruned)
+    say(`${panel} over ${period} reads partitions of other months or none`);
+  if (unpruned.length > 0) process.exitCode = 1;
 }
 
 async function isolation(services: DurableServices): Promise<void> {
@@ -66,8 +95,7 @@ async function isolation(services: DurableServices): Promise<void> {
       holds ? 'yes' : 'NO',
     ]),
   ];
-  process.stdout.write(`\n${plainTable(cells)}\n`);
-  if (values.write) await replaceTable('docs/performance.md', 'isolation', markdownTable(cells));
+  await showTable('docs/performance.md', 'isolation', cells);
   if (lines.some(({ holds }) => !holds)) process.exitCode = 1;
 }
 
@@ -82,24 +110,33 @@ async function oracle(services: DurableServices): Promise<void> {
       differenceMs.toFixed(2),
     ]),
   ];
-  process.stdout.write(`\n${plainTable(cells)}\n`);
-  if (values.write) await replaceTable('docs/security.md', 'oracle', markdownTable(cells));
+  await showTable('docs/security.md', 'oracle', cells);
 }
 
 async function scrape(services: DurableServices): Promise<void> {
   const lines = await measureScrapes(services, say);
-  const cells = [
-    ['scrape of', 'load', 'median ms', 'p95 ms', 'KiB'],
-    ...lines.map(({ app, load, medianMs, p95Ms, bytes }) => [
-      app,
-      load,
-      medianMs.toFixed(1),
-      p95Ms.toFixed(1),
-      (bytes / 1_024).toFixed(1),
-    ]),
-  ];
-  process.stdout.write(`\n${plainTable(cells)}\n`);
-  if (values.write) await replaceTable('docs/performance.md', 'scrape', markdownTable(cells));
+  const cells = lines.map(({ app, load, cpuMs, medianMs, p95Ms, bytes }) => [
+    app,
+    load,
+    cpuMs.toFixed(1),
+    medianMs.toFixed(1),
+    p95Ms.toFixed(1),
+    (bytes / 1_024).toFixed(1),
+  ]);
+  const head = ['scrape of', 'load', 'CPU ms', 'median ms', 'p95 ms', 'KiB'];
+  await showTable('docs/performance.md', 'scrape', [head, ...cells]);
+}
+
+async function tracing(services: DurableServices): Promise<void> {
+  const lines = await measureTracing(services, say);
+  const cells = lines.map(({ figure, off, onToOff, offToOff }) => [
+    figure,
+    textOf(off),
+    offToOff.toFixed(2),
+    onToOff.toFixed(2),
+  ]);
+  const head = ['figure', 'without traces', 'without again / without', 'with / without'];
+  await showTable('docs/performance.md', 'tracing', [head, ...cells]);
 }
 
 async function throughput(services: DurableServices): Promise<void> {

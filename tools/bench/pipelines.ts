@@ -38,13 +38,16 @@ export type PipelineOptions = {
   services: DurableServices;
   apps: AppSource;
   sinkUrl: string;
+  /** More variables for the product's processes. */
+  env?: Readonly<Record<string, string>>;
 };
 
 export async function createProduct(options: PipelineOptions): Promise<Pipeline> {
   const { world, project, endpointId } = await prepare(options);
+  const env = { ...world.env, ...options.env };
   const start = async (app: AppName, port: number): Promise<Stage> => {
     const logFile = join(options.services.folder, `${app}.log`);
-    const started = await createApp({ app, port, from: options.apps, env: world.env, logFile });
+    const started = await createApp({ app, port, from: options.apps, env, logFile });
     started.start();
     await started.waitUntilReady();
     await waitFor(`every store of the ${app}`, () => hasEveryStore(port));

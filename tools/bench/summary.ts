@@ -11,17 +11,16 @@ export type Rounds = readonly Record<PipelineName, Measured>[];
 /** In the order they were measured. A figure that the bare pipeline does not have stands alone. */
 export function summarize(rounds: Rounds): Figure[] {
   return Object.keys(rounds[0]?.product ?? {}).map((name) => {
-    const product = spreadOf(rounds, 'product', name) as Spread;
-    const bare = spreadOf(rounds, 'bare', name);
+    const of = (pipeline: PipelineName) => spreadOf(rounds.map((round) => round[pipeline][name]));
+    const product = of('product') as Spread;
+    const bare = of('bare');
     return { name, product, bare, ratio: bare && bare.median > 0 ? product.median / bare.median : null };
   });
 }
 
-function spreadOf(rounds: Rounds, pipeline: PipelineName, name: string): Spread | null {
-  const values = rounds
-    .map((round) => round[pipeline][name])
-    .filter((value) => value !== undefined)
-    .sort((a, b) => a - b);
+/** Null where no round has the figure. */
+export function spreadOf(measured: readonly (number | undefined)[]): Spread | null {
+  const values = measured.filter((value) => value !== undefined).toSorted((a, b) => a - b);
   if (values.length === 0) return null;
   const middle = values.length >> 1;
   const median =
@@ -44,7 +43,7 @@ export function cellsOf(figures: readonly Figure[]): string[][] {
   ];
 }
 
-function textOf({ median, lowest, highest }: Spread): string {
+export function textOf({ median, lowest, highest }: Spread): string {
   return `${rounded(median)} (${rounded(lowest)}–${rounded(highest)})`;
 }
 

@@ -6,12 +6,24 @@ import { copyBuiltApps } from '../../harness/app-copy.ts';
 import type { DurableServices } from '../../harness/durable-services.ts';
 import { createSite, p95 } from '../isolation/site.ts';
 import { median } from '../isolation/live-phases.ts';
+import { cpuMicroseconds } from '../process-cost.ts';
 
-export type ScrapeLine = { app: string; load: string; medianMs: number; p95Ms: number; bytes: number };
+export type ScrapeLine = {
+  app: string;
+  load: string;
+  /** CPU time of the process for one scrape, for which everything else in it waits. */
+  cpuMs: number;
+  /** From the request to its last byte, which contains the wait behind webhooks. */
+  medianMs: number;
+  p95Ms: number;
+  bytes: number;
+};
 
 const perSecond = 300;
-const seconds = 20;
-const everyMs = 200;
+const seconds = 12;
+/** In turns without and with scrapes, so that both see the same machine. */
+const turns = 2;
+const everyMs = 20;
 
 /** Scrapes a receiver and a worker, first without and then with load. */
 export async function measureScrapes(
@@ -20,44 +32,73 @@ export async function measureScrapes(
 ): Promise<ScrapeLine[]> {
   const apps = copyBuiltApps(join(services.folder, 'apps'));
   const site = await createSite({ services, apps, targets: 20, workers: 2 });
+  const load = () => site.send(site.targets, perSecond * seconds, perSecond);
   try {
-    await site.send(site.targets, perSecond * 2, perSecond);
-    const scraped = [...site.receivers, ...site.workers.slice(0, 1)];
-    say(`scrapes for ${seconds} s without load`);
-    const quiet = await scrapeFor(scraped, 'none', wait(seconds * 1_000));
-    say(`scrapes for ${seconds} s at ${perSecond} webhooks a second`);
-    const load = site.send(site.targets, perSecond * seconds, perSecond);
-    return [...quiet, ...(await scrapeFor(scraped, `${perSecond}/s`, load))];
+    await site.send(site.targets, perSecond * 5, perSecond);
+    const lines: ScrapeLine[] = [];
+    for (const app of [...site.receivers, ...site.workers.slice(0, 1)]) {
+      say(`${app.name} without load`);
+      lines.push(await measureScrape(app, 'none', () => wait(seconds * 1_000)));
+      say(`${app.name} at ${perSecond} webhooks a second`);
+      lines.push(await measureScrape(app, `${perSecond}/s`, load));
+    }
+    return lines;
   } finally {
     await site.close();
   }
 }
 
-async function scrapeFor(
-  apps: readonly AppProcess[],
+async function measureScrape(
+  app: AppProcess,
   load: string,
-  until: Promise<unknown>,
-): Promise<ScrapeLine[]> {
-  let isOver = false;
-  const over = until.finally(() => (isOver = true));
-  const seen = apps.map(({ name }) => ({ name, times: [] as number[], bytes: 0 }));
-  while (!isOver) {
-    for (const [index, app] of apps.entries()) {
-      const startedAt = performance.now();
-      const answer = await fetch(`${app.url}/metrics`);
-      const text = await answer.text();
-      if (answer.status !== 200) throw new Error(`${app.name} answered a scrape ${answer.status}`);
-      seen[index]?.times.push(performance.now() - startedAt);
-      (seen[index] as { bytes: number }).bytes = text.length;
-    }
-    await wait(everyMs);
+  work: () => Promise<unknown>,
+): Promise<ScrapeLine> {
+  const times: number[] = [];
+  let costMs = 0;
+  let bytes = 0;
+  for (let turn = 0; turn < turns; turn += 1) {
+    const without = await cpuMsWhile(app, work());
+    const under = work();
+    const scraping = scrapeUntil(app, under);
+    const withScrapes = await cpuMsWhile(app, under);
+    const scraped = await scraping;
+    times.push(...scraped.times);
+    bytes = scraped.bytes;
+    costMs += withScrapes - without;
   }
-  await over;
-  return seen.map(({ name, times, bytes }) => ({
-    app: name,
+  return {
+    app: app.name,
     load,
+    cpuMs: costMs / times.length,
     medianMs: median(times),
     p95Ms: p95(times),
     bytes,
-  }));
+  };
+}
+
+async function cpuMsWhile(app: AppProcess, work: Promise<unknown>): Promise<number> {
+  const cpu = () => (cpuMicroseconds({ app: app.pid() })['app'] ?? 0) / 1_000;
+  const before = cpu();
+  await work;
+  return cpu() - before;
+}
+
+async function scrapeUntil(
+  app: AppProcess,
+  until: Promise<unknown>,
+): Promise<{ times: number[]; bytes: number }> {
+  let isOver = false;
+  const over = until.finally(() => (isOver = true));
+  const times: number[] = [];
+  let bytes = 0;
+  while (!isOver) {
+    const startedAt = performance.now();
+    const answer = await fetch(`${app.url}/metrics`);
+    bytes = (await answer.text()).length;
+    if (answer.status !== 200) throw new Error(`${app.name} answered a scrape ${answer.status}`);
+    times.push(performance.now() - startedAt);
+    await wait(everyMs);
+  }
+  await over;
+  return { times, bytes };
 }
