@@ -56,9 +56,9 @@ export function createJobs(deps: JobDeps) {
     refreshBreakers: { everyMs: 1_000, run: () => deps.gate.breakers.refresh() },
     countWorkers: { everyMs: 2_000, run: () => countWorkers(deps) },
     countNearLimit: { everyMs: 5_000, run: () => countNearLimit(deps) },
-    // The larger the backlog, the longer the counting takes.
+    // The larger the backlog and the slower the stores, the longer the counting takes; gauges older than this hide an incident.
     measureBacklog: {
-      everyMs: ({ tookMs }) => Math.max(5_000, 50 * tookMs),
+      everyMs: ({ tookMs }) => Math.min(30_000, Math.max(5_000, 50 * tookMs)),
       run: createMeasureBacklog(deps),
     },
     // History is counted in a fifth of the time, so that it does not delay webhooks.
