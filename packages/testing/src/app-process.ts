@@ -11,7 +11,13 @@ export type AppProcess = Process & { logs: readonly Record<string, unknown>[] };
 /** Starts an app from its source or as it was built, without waiting until it is ready. It ends with `end`, or with this process. */
 export async function startApp(
   app: AppName,
-  options: { env: Record<string, string>; built?: boolean; port?: number },
+  options: {
+    env: Record<string, string>;
+    built?: boolean;
+    port?: number;
+    /** Modules that Node loads before the app. */
+    preload?: readonly string[];
+  },
 ): Promise<AppProcess> {
   const logs: Record<string, unknown>[] = [];
   const started = await createApp({
@@ -19,6 +25,7 @@ export async function startApp(
     from: options.built ? { kind: 'built', folder: repositoryRoot } : { kind: 'source' },
     env: options.env,
     ...(options.port !== undefined && { port: options.port }),
+    ...(options.preload && { preload: options.preload }),
     parentDeathSignal: 'SIGKILL',
     onLine: (line) => logs.push(parseLine(line)),
   });

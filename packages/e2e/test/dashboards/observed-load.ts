@@ -82,6 +82,8 @@ export async function sendHanging(
   for (let count = 0; count < hangingEndpoints; count += 1)
     await seedEndpoint(world, project.id, { url: endpoint.url, timeoutMs: 30_000 });
   const sentAt = Date.now();
-  await postWebhook(world.receiver.url, project, { body: JSON.stringify({ large: 'x'.repeat(40_000) }) });
+  const body = JSON.stringify({ large: 'x'.repeat(40_000) });
+  const { statusCode } = await postWebhook(world.receiver.url, project, { body });
+  if (statusCode !== 202) throw new Error(`the large webhook was answered ${statusCode}`);
   return { sentAt, close: endpoint.close };
 }

@@ -32,14 +32,24 @@ export type PrometheusWorld = Omit<World, 'close'> & {
 const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
+type Options = {
+  /** Servers that the test may stop. */
+  own?: readonly ('redis' | 'postgres')[];
+  /** Changes the text of the alert rules. */
+  shorten?: (rules: string) => string;
+  /** Modules that Node loads before each worker. */
+  preload?: readonly string[];
+};
+
 /**
  * A receiver, two workers, a console and a RabbitMQ with its exporter, scraped every second by a Prometheus with the configuration of
- * `deploy/prometheus`, where `shorten` may change the text of its rules.
+ * `deploy/prometheus`.
  */
-export async function openPrometheusWorld(
-  shorten: (rules: string) => string = (rules) => rules,
-  own: readonly ('redis' | 'postgres')[] = ['redis'],
-): Promise<PrometheusWorld> {
+export async function openPrometheusWorld({
+  own = ['redis'],
+  shorten = (rules) => rules,
+  preload = [],
+}: Options = {}): Promise<PrometheusWorld> {
   const world = await createWorld(inject('run'), { own });
   const dir = makeThrowAwayFolder('hqrelay-prometheus-', inject('run').folder);
   const { broker, exporterPort } = await startBroker(join(dir, 'rabbitmq'));
@@ -48,17 +58,21 @@ export async function openPrometheusWorld(
   const apps = await Promise.all([
     startApp('receiver', { env }),
     startApp('console', { env }),
-    startApp('worker', { env }),
-    startApp('worker', { env }),
+    startApp('worker', { env, preload }),
+    startApp('worker', { env, preload }),
   ]);
   const [receiver, console, ...workers] = apps;
   await Promise.all(apps.map((app) => app.waitUntilReady(60_000)));
-  const prometheus = await startPrometheus(join(dir, 'prometheus'), shorten, {
-    receiver: [receiver.port],
-    worker: workers.map(({ port }) => port),
-    console: [console.port],
-    rabbitmq: [exporterPort],
-  });
+  const prometheus = await startPrometheus(
+    join(dir, 'prometheus'),
+    shorten(read('deploy/prometheus/alerts.yml')),
+    {
+      receiver: [receiver.port],
+      worker: workers.map(({ port }) => port),
+      console: [console.port],
+      rabbitmq: [exporterPort],
+    },
+  );
   return {
     ...world,
     broker,
@@ -92,13 +106,14 @@ async function startBroker(dir: string) {
 
 async function startPrometheus(
   dir: string,
-  shorten: (rules: string) => string,
+  rules: string,
   portsOf: Readonly<Record<string, readonly number[]>>,
 ) {
   mkdirSync(dir, { recursive: true });
-  writeFileSync(join(dir, 'alerts.yml'), shorten(read('deploy/prometheus/alerts.yml')));
+  writeFileSync(join(dir, 'alerts.yml'), rules);
   const configuration = read('deploy/prometheus/prometheus.yml')
-    .replaceAll(/(scrape_interval|evaluation_interval|scrape_timeout): \d+s/g, '$1: 1s')
+    .replaceAll(/(scrape_interval|scrape_timeout): \d+s/g, '$1: 1s')
+    .replace(/evaluation_interval: \d+s/, 'evaluation_interval: 500ms')
     .replaceAll(/dns_sd_configs: \[\{ names: \[(\w+)\].*\]/g, (_, name: string) => {
       const targets = portsOf[name]?.map((port) => `'127.0.0.1:${port}'`);
       return `static_configs: [{ targets: [${targets?.join(', ')}] }]`;
