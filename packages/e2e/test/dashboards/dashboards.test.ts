@@ -89,20 +89,28 @@ describe('the panels that ask Prometheus', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('gauges of shared state are the same from every worker', async () => {
+  it('gauges of shared state become the same from every worker', async () => {
     for (const gauge of [
       'hqrelay_queue_depth',
       'hqrelay_held_deliveries',
       'hqrelay_dead_letters',
       'hqrelay_outbox_depth',
     ]) {
-      const values = await world.query(gauge, at);
-      expect(new Set(values.map(({ labels }) => labels['instance'])).size).toBe(world.workers.length);
-      expect(
-        await world.query(`max without (instance) (${gauge}) != min without (instance) (${gauge})`, at),
-      ).toEqual([]);
+      // One worker may have measured before the last message moved.
+      await waitFor(
+        `${gauge} to be the same from every worker`,
+        async () => {
+          const values = await world.query(gauge);
+          const different = await world.query(
+            `max without (instance) (${gauge}) != min without (instance) (${gauge})`,
+          );
+          const instances = new Set(values.map(({ labels }) => labels['instance']));
+          return instances.size === world.workers.length && different.length === 0;
+        },
+        { timeoutMs: 60_000, everyMs: 250 },
+      );
     }
-  });
+  }, 120_000);
 });
 
 describe('while deliveries wait behind endpoints that do not answer', () => {
