@@ -66,7 +66,7 @@ async function showTable(page: string, name: string, cells: readonly (readonly s
 }
 
 async function dashboards(services: DurableServices): Promise<void> {
-  const lines = await measureDashboards(services, say);
+  const lines = await measureDashboards(services, { quick: values.quick, say });
   const cells = lines.map(({ panel, period, medianMs, maxMs, months }) => [
     panel,
     period,
@@ -114,7 +114,7 @@ async function oracle(services: DurableServices): Promise<void> {
 }
 
 async function scrape(services: DurableServices): Promise<void> {
-  const lines = await measureScrapes(services, say);
+  const lines = await measureScrapes(services, { quick: values.quick, say });
   const cells = lines.map(({ app, load, cpuMs, medianMs, p95Ms, bytes }) => [
     app,
     load,
@@ -128,7 +128,7 @@ async function scrape(services: DurableServices): Promise<void> {
 }
 
 async function tracing(services: DurableServices): Promise<void> {
-  const lines = await measureTracing(services, say);
+  const lines = await measureTracing(services, { quick: values.quick, say });
   const cells = lines.map(({ figure, off, onToOff, offToOff }) => [
     figure,
     textOf(off),

@@ -152,7 +152,8 @@ function sayNextSteps(
   const at = (name: keyof typeof ports, path: string) => `http://127.0.0.1:${ports[name]}${path}`;
   detail(`webhooks  ${at('receiverPort', '/v1/webhooks/PROJECT_ID')}`);
   detail(`health    ${at('receiverAdminPort', '/health/ready')}`);
-  detail(`metrics   ${at('receiverAdminPort', '/metrics')} and ${at('workerPort', '/metrics')}`);
+  const processes = ['receiverAdminPort', 'workerPort', 'consolePort'] as const;
+  detail(`metrics   ${processes.map((port) => at(port, '/metrics')).join(' ')}`);
   detail('          Prometheus and Grafana: deploy/prometheus, deploy/grafana; docker-compose.yml runs both');
   detail(`HTTP API  ${at('consolePort', '/api/docs')}`);
   title('Next, in another terminal');

@@ -6,7 +6,6 @@ export type Filled = {
   webhook: string;
 };
 
-export const webhooks = 1_000_000;
 const projects = 50;
 const dayMs = 86_400_000;
 /** Before now: a quarter of the webhooks came in the last day, a quarter in the month before it, half in the three months before. */
@@ -16,7 +15,10 @@ const spread = { dayMs, monthMs: 31 * dayMs, allMs: 123 * dayMs };
  * Fills `webhook_logs` and `delivery_attempts` as receivers and workers do, oldest first: few projects with most of the
  * webhooks, three endpoints each, one endpoint in twenty that fails often, and refused requests. `now` in ms.
  */
-export async function fillTables(pool: pg.Pool, now: number): Promise<Filled> {
+export async function fillTables(
+  pool: pg.Pool,
+  { now, webhooks }: { now: number; webhooks: number },
+): Promise<Filled> {
   const client = await pool.connect();
   try {
     for (let at = now - spread.allMs; at <= now + dayMs; at += 15 * dayMs)
@@ -24,7 +26,7 @@ export async function fillTables(pool: pg.Pool, now: number): Promise<Filled> {
     await client.query('select hqrelay_ensure_partition($1)', [new Date(now)]);
     await client.query('set synchronous_commit = off');
     await client.query(makeProjects);
-    await client.query(planWebhooks, [now, spread.allMs, spread.monthMs, spread.dayMs]);
+    await client.query(planWebhooks, [now, spread.allMs, spread.monthMs, spread.dayMs, webhooks]);
     await client.query(insertWebhooks);
     await client.query(insertAttempts);
     // As autovacuum does once a fifth of a partition is new.
@@ -57,8 +59,8 @@ select n, ms, md5('project ' || project)::uuid as project_id, md5(md5('project '
   luck < case when (project * 3 + endpoint) % 20 = 0 then 0.4 else 0.01 end as fails,
   (10 + 400 * luck * luck * luck * (1 + endpoint))::int as latency_ms,
   encode(substring(int8send(ms) from 3), 'hex') as time, lpad(to_hex(n & 4095), 3, '0') as rand_a, lpad(to_hex(n), 12, '0') as rand_b
-from generate_series(1, ${webhooks}) n,
-lateral (select n::float8 / ${webhooks} as at, (hashint8(n)::bigint + 2147483648) / 4294967296.0 as luck,
+from generate_series(1, $5::int) n,
+lateral (select n::float8 / $5::int as at, (hashint8(n)::bigint + 2147483648) / 4294967296.0 as luck,
   (hashint8(n + 7)::bigint + 2147483648) / 4294967296.0 as who, abs(hashint8(n + 13) % 100) as kind, abs(hashint8(n + 29) % 3) as endpoint) h,
 lateral (select floor(${projects} * who * who * who)::int as project,
   ($1::float8 - case when at < 0.5 then $2::float8 - ($2::float8 - $3) * at / 0.5

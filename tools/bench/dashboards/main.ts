@@ -4,7 +4,7 @@ import pg from 'pg';
 import { isSql, panels, sqlOf, type Panel } from '@hqrelay/testing/dashboards/panels';
 import type { DurableServices } from '../../harness/durable-services.ts';
 import { median } from '../isolation/live-phases.ts';
-import { fillTables, webhooks, type Filled } from './fill-tables.ts';
+import { fillTables, type Filled } from './fill-tables.ts';
 
 export type PanelLine = {
   panel: string;
@@ -20,18 +20,20 @@ export type PanelLine = {
 const hourMs = 3_600_000;
 const periods = { '6 h': 6 * hourMs, '24 h': 24 * hourMs, '30 d': 720 * hourMs };
 const runs = 5;
+const webhooksOf = { full: 1_000_000, quick: 50_000 };
 
 /** Measures the panels with all projects chosen, as the role that Grafana's user has. */
 export async function measureDashboards(
   services: DurableServices,
-  say: (line: string) => void,
+  { quick, say }: { quick: boolean; say: (line: string) => void },
 ): Promise<PanelLine[]> {
+  const webhooks = quick ? webhooksOf.quick : webhooksOf.full;
   const world = await createWorld(services.urls);
   const pool = new pg.Pool({ connectionString: world.ownerDatabaseUrl, max: 1 });
   try {
     const now = Date.now();
     say(`filling the tables with ${webhooks} webhooks`);
-    const filled = await fillTables(pool, now);
+    const filled = await fillTables(pool, { now, webhooks });
     await pool.query('set role hqrelay_reader');
     const lines: PanelLine[] = [];
     for (const panel of panels.filter(isSql)) {

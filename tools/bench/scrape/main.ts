@@ -20,27 +20,28 @@ export type ScrapeLine = {
 };
 
 const perSecond = 300;
-const seconds = 12;
 /** In turns without and with scrapes, so that both see the same machine. */
-const turns = 2;
+const plans = { full: { seconds: 12, turns: 2 }, quick: { seconds: 3, turns: 1 } };
+type Plan = { seconds: number; turns: number };
 const everyMs = 20;
 
 /** Scrapes a receiver and a worker, first without and then with load. */
 export async function measureScrapes(
   services: DurableServices,
-  say: (line: string) => void,
+  { quick, say }: { quick: boolean; say: (line: string) => void },
 ): Promise<ScrapeLine[]> {
+  const plan = quick ? plans.quick : plans.full;
   const apps = copyBuiltApps(join(services.folder, 'apps'));
   const site = await createSite({ services, apps, targets: 20, workers: 2 });
-  const load = () => site.send(site.targets, perSecond * seconds, perSecond);
+  const load = () => site.send(site.targets, perSecond * plan.seconds, perSecond);
   try {
     await site.send(site.targets, perSecond * 5, perSecond);
     const lines: ScrapeLine[] = [];
     for (const app of [...site.receivers, ...site.workers.slice(0, 1)]) {
       say(`${app.name} without load`);
-      lines.push(await measureScrape(app, 'none', () => wait(seconds * 1_000)));
+      lines.push(await measureScrape(app, 'none', () => wait(plan.seconds * 1_000), plan));
       say(`${app.name} at ${perSecond} webhooks a second`);
-      lines.push(await measureScrape(app, `${perSecond}/s`, load));
+      lines.push(await measureScrape(app, `${perSecond}/s`, load, plan));
     }
     return lines;
   } finally {
@@ -52,6 +53,7 @@ async function measureScrape(
   app: AppProcess,
   load: string,
   work: () => Promise<unknown>,
+  { turns }: Plan,
 ): Promise<ScrapeLine> {
   const times: number[] = [];
   let costMs = 0;

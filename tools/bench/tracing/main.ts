@@ -14,7 +14,10 @@ export type TracingLine = { figure: string; off: Spread; onToOff: number; offToO
 const variants = ['off', 'on', 'off again'] as const;
 type Variant = (typeof variants)[number];
 
-const plan = { rounds: 3, warmUpSeconds: 3, seconds: 4, connections: 64 };
+const plans = {
+  full: { rounds: 3, warmUpSeconds: 3, seconds: 4, connections: 64 },
+  quick: { rounds: 1, warmUpSeconds: 2, seconds: 2, connections: 64 },
+};
 const figures = [
   'accepted/s',
   'accepting, receiver µs',
@@ -27,8 +30,9 @@ const figures = [
 
 export async function measureTracing(
   services: DurableServices,
-  say: (line: string) => void,
+  { quick, say }: { quick: boolean; say: (line: string) => void },
 ): Promise<TracingLine[]> {
+  const plan = quick ? plans.quick : plans.full;
   const [sink, collector, generator] = [await startSink(), await startSink(), startGenerator()];
   const shared = { services, apps: copyBuiltApps(join(services.folder, 'apps')), sinkUrl: sink.url };
   const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: new URL(collector.url).origin };
