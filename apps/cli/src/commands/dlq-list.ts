@@ -76,7 +76,7 @@ function tableOf(deadLetters: readonly queries.DeadLetter[], whenEmpty: string):
       each.webhookLogId,
       each.webhookId,
       each.replayedAt &&
-        `${formatTime(each.replayedAt)} ${each.replayId ? `as ${each.replayId}` : '(erased)'}`,
+        `${formatTime(each.replayedAt)} ${each.replayId ? `as ${each.replayId}` : '(erased or cancelled)'}`,
     ]),
     whenEmpty,
   );

@@ -20,8 +20,8 @@ const deadLetter = z
     lastStatusCode: z.int().nullable(),
     lastError: z.string().nullable(),
     deadAt: time,
-    replayId: id.nullable().describe('Null where the payload was erased instead.'),
-    replayedAt: time.nullable().describe('When it was replayed, or closed because the payload was erased.'),
+    replayId: id.nullable().describe('Null where the payload was erased or the delivery cancelled instead.'),
+    replayedAt: time.nullable().describe('When it was replayed, or closed by an erasure or a cancellation.'),
   })
   .meta({ id: 'DeadLetter', description: 'A delivery that used up its schedule.' });
 
