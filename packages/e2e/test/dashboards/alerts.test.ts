@@ -240,6 +240,6 @@ describe('alerts about stores fire on a running system and clear', () => {
 it('the tests before caused every alert of the rules', () => {
   const names = [
     ...readFileSync(join(repositoryRoot, 'deploy/prometheus/alerts.yml'), 'utf8').matchAll(/- alert: (\w+)/g),
-  ].map(([, name]) => name);
+  ].map(([, name]) => String(name));
   expect([...fired].toSorted()).toEqual(names.toSorted());
 });
