@@ -1,5 +1,6 @@
 import { isUuid, lowestIdAt, timeOfId } from '@hqrelay/domain/ids';
 import type { Queryable } from '../queryable.ts';
+import { isClientsCorrelation, requestMaxMs } from './webhook-filter.ts';
 
 export type Found = {
   kind: 'project' | 'endpoint' | 'webhook' | 'delivery';
@@ -22,9 +23,6 @@ export type Search = {
 const foundMax = 50;
 const webhooksScanned = 2_000;
 const attemptsScanned = 20_000;
-/** A correlation id of the relay's own is made within a request, so that its time bounds the webhook's. */
-const requestMaxMs = 15_000;
-
 /** Webhooks, deliveries and attempts that have this id, be it the provider's or the relay's, or this text in the payload; each once. */
 export async function search(
   client: Queryable,
@@ -34,7 +32,7 @@ export async function search(
   const found = [
     ...(isUuid(asked.q) ? await findById(client, asked) : []),
     ...(await findByWebhookId(client, asked)),
-    ...(isUuidv7(asked.q) ? await findByCorrelationId(client, asked) : []),
+    ...(await findByCorrelationId(client, asked)),
     ...inScan,
   ];
   const once = new Map(found.map((item) => [`${item.kind} ${item.id}`, item]));
@@ -65,26 +63,30 @@ async function findById(client: Queryable, { q, projectId }: Search): Promise<Fo
   return rows;
 }
 
-/** Webhooks with this id of their provider, by one look into the index for each project. */
+/** Webhooks with this id of their provider. */
 async function findByWebhookId(client: Queryable, { q, projectId }: Search): Promise<Found[]> {
   const { rows } = await client.query<Found>(
-    `select 'webhook' as kind, w.id, p.id as "projectId", w.id as "webhookLogId" from projects p
-     cross join lateral (
-       select id from webhook_logs where project_id = p.id and webhook_id = $1 limit ${foundMax}
-     ) as w
-     where $2::uuid is null or p.id = $2 limit ${foundMax}`,
+    `select 'webhook' as kind, id, project_id as "projectId", id as "webhookLogId" from webhook_logs
+     where webhook_id = $1 and ${ofProject} limit ${foundMax}`,
     [q, projectId],
   );
   return rows;
 }
 
+/** Webhooks with this correlation id: a client's by its index, one that the relay made by the time inside it. */
 async function findByCorrelationId(client: Queryable, { q, projectId }: Search): Promise<Found[]> {
-  const at = timeOfId(q);
-  const [from, to] = [at - requestMaxMs, at + requestMaxMs];
+  const values: unknown[] = [q, projectId];
+  let where = `correlation_id = $1 and ${isClientsCorrelation}`;
+  if (isUuidv7(q)) {
+    const at = timeOfId(q);
+    const [from, to] = [at - requestMaxMs, at + requestMaxMs];
+    where = 'correlation_id = lower($1) and received_at between $3 and $4 and id between $5 and $6';
+    values.push(new Date(from), new Date(to), lowestIdAt(from), lowestIdAt(to));
+  }
   const { rows } = await client.query<Found>(
     `select 'webhook' as kind, id, project_id as "projectId", id as "webhookLogId" from webhook_logs
-     where correlation_id = $1 and ${ofProject} and received_at between $3 and $4 and id between $5 and $6 limit ${foundMax}`,
-    [q.toLowerCase(), projectId, new Date(from), new Date(to), lowestIdAt(from), lowestIdAt(to)],
+     where ${where} and ${ofProject} limit ${foundMax}`,
+    values,
   );
   return rows;
 }

@@ -1,5 +1,6 @@
+import { Parameters } from '../parameters.ts';
 import type { Queryable } from '../queryable.ts';
-import { Parameters } from './webhook-filter.ts';
+
 import type { WebhookStatus } from './webhooks.ts';
 
 /** In ms. */

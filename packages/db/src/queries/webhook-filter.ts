@@ -1,5 +1,7 @@
-import { lowestIdAt, timeOfId } from '@hqrelay/domain/ids';
+import { timeOfId } from '@hqrelay/domain/ids';
 import type { PageRequest } from '../keyset-page.ts';
+import type { Parameters } from '../parameters.ts';
+import { candidateRow, candidatesOf } from './webhook-candidates.ts';
 import type { DeliveryState, WebhookStatus } from './webhooks.ts';
 
 export type StatusClass = '2xx' | '3xx' | '4xx' | '5xx' | 'none';
@@ -27,18 +29,11 @@ export type WebhookFilter = {
   minAttempts?: number | undefined;
 };
 
-/** Collects the values of a statement and returns their parameters. */
-export class Parameters {
-  readonly values: unknown[] = [];
-
-  add(value: unknown, type: string): string {
-    this.values.push(value);
-    return `$${this.values.length}::${type}`;
-  }
-}
-
 /** A correlation id of the relay's own is made within a request, so that its time bounds the webhook's. */
-const requestMaxMs = 15_000;
+export const requestMaxMs = 15_000;
+
+/** As in the partial index of the correlation ids that clients chose. */
+export const isClientsCorrelation = `(length(correlation_id) <> 36 or substr(correlation_id, 15, 1) <> '7')`;
 
 /** A FROM clause with conditions that an index serves, and the columns in whose order it reads. `w` is the row of `webhook_logs`. */
 export type Scan = { from: string; where: string[]; order: readonly string[] };
@@ -62,6 +57,26 @@ export function scanOf(
     where.push(`w.received_at ${sign}= ${at}`);
     where.push(`(w.received_at, w.id) ${sign} (${at}, ${parameters.add(position.id, 'uuid')})`);
   }
+  where.push(...indexedConditions(filter, parameters));
+  const [first, last] =
+    direction === 'older' ? [since, position?.at ?? until] : [position?.at ?? since, until];
+  const candidates = candidatesOf(filter, parameters, { project, first, last, direction });
+  if (!candidates) return { from: 'webhook_logs w', where, order: ['w.received_at', 'w.id'] };
+  // Makes the order of the look-ups that of the rows.
+  where.push('w.id = candidate.id');
+  return {
+    from: `${candidates} as candidate cross join lateral ${candidateRow} as w`,
+    where,
+    order: ['w.id'],
+  };
+}
+
+/** Conditions of the filter that an index serves. */
+function indexedConditions(filter: WebhookFilter, parameters: Parameters): string[] {
+  const where: string[] = [];
+  if (filter.correlationId !== undefined && timeIn(filter.correlationId) === undefined) {
+    where.push(`w.correlation_id = ${parameters.add(filter.correlationId, 'text')}`, isClientsCorrelation);
+  }
   if (filter.webhookId !== undefined)
     where.push(`w.webhook_id = ${parameters.add(filter.webhookId, 'text')}`);
   if (filter.status !== undefined)
@@ -70,29 +85,7 @@ export function scanOf(
   if (filter.reason !== undefined || (filter.status !== undefined && filter.status !== 'queued')) {
     where.push(`w.status <> 'queued'`);
   }
-  if (filter.state !== 'dead_lettered') {
-    return { from: 'webhook_logs w', where, order: ['w.received_at', 'w.id'] };
-  }
-  const [first, last] =
-    direction === 'older' ? [since, position?.at ?? until] : [position?.at ?? since, until];
-  const from = deadWebhooks(
-    project,
-    parameters.add(lowestIdAt(first), 'uuid'),
-    parameters.add(lowestIdAt(last + 1), 'uuid'),
-  );
-  // Makes the order of the look-ups that of the rows.
-  where.push('w.id = dead.id');
-  return { from, where, order: ['w.id'] };
-}
-
-/** The webhooks of dead letters, in the order of their ids, which is that of their times. OFFSET 0 keeps it a look-up for each. */
-function deadWebhooks(project: string, first: string, end: string): string {
-  return `(
-      select distinct webhook_log_id as id from dead_letters
-      where project_id = ${project} and kind = 'delivery' and webhook_log_id >= ${first} and webhook_log_id < ${end}
-    ) as dead cross join lateral (
-      select * from webhook_logs where id = dead.id and received_at = hqrelay_time_of(dead.id)::timestamptz(3) offset 0
-    ) as w`;
+  return where;
 }
 
 /** Conditions that are checked row by row, and how many rows a page may look at for them. */
@@ -104,7 +97,8 @@ export function checksOf(
   const where: string[] = [];
   if (eventType !== undefined) where.push(`w.event_type = ${parameters.add(eventType, 'text')}`);
   if (reason !== undefined) where.push(`split_part(w.reason, ' ', 1) = ${parameters.add(reason, 'text')}`);
-  if (correlationId !== undefined) where.push(`w.correlation_id = ${parameters.add(correlationId, 'text')}`);
+  if (correlationId !== undefined && timeIn(correlationId) !== undefined)
+    where.push(`w.correlation_id = ${parameters.add(correlationId, 'text')}`);
   if (filter.endpointId !== undefined) {
     where.push(`w.endpoint_ids @> array[${parameters.add(filter.endpointId, 'uuid')}]`);
   }

@@ -1,6 +1,7 @@
 import type { PageRequest, Position } from '../keyset-page.ts';
+import { Parameters } from '../parameters.ts';
 import type { Queryable } from '../queryable.ts';
-import { checksOf, Parameters, scanOf, type WebhookFilter } from './webhook-filter.ts';
+import { checksOf, scanOf, type WebhookFilter } from './webhook-filter.ts';
 import { listedWebhookColumns, type ListedWebhook } from './webhooks.ts';
 
 /** `scannedTo`: the last row that was looked at, where the page ends before the list does. */

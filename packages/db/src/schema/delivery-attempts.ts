@@ -40,5 +40,9 @@ export const deliveryAttempts = pgTable(
     index('delivery_attempts_failed_delivery')
       .on(table.deliveryId)
       .where(sql`status = 'failed'`),
+    // The webhooks whose deliveries have failed, in the order of their lists.
+    index('delivery_attempts_failed_webhooks')
+      .on(table.projectId, table.webhookLogId)
+      .where(sql`status <> 'delivered'`),
   ],
 );

@@ -28,6 +28,9 @@ export const heldDeliveries = pgTable(
     index('held_deliveries_endpoint')
       .on(table.endpointId, table.webhookLogId)
       .where(sql`reason in ('paused', 'disabled', 'breaker')`),
+    index('held_deliveries_timed')
+      .on(table.endpointId, table.webhookLogId)
+      .where(sql`reason in ('delay', 'order')`),
     index('held_deliveries_webhook').on(table.webhookLogId),
   ],
 );

@@ -51,7 +51,12 @@ export const webhookLogs = pgTable(
     index('webhook_logs_not_queued')
       .on(table.projectId, table.receivedAt)
       .where(sql`status <> 'queued'`),
-    index('webhook_logs_webhook_id').on(table.projectId, table.webhookId),
+    // The id first, so that it is found over all projects too.
+    index('webhook_logs_by_webhook_id').on(table.webhookId, table.projectId),
+    // Of the ids that clients chose. One that the relay made is a UUIDv7, whose time bounds the look-up.
+    index('webhook_logs_correlation_id')
+      .on(table.correlationId)
+      .where(sql`length(correlation_id) <> 36 or substr(correlation_id, 15, 1) <> '7'`),
     index('webhook_logs_body')
       .on(table.projectId, table.payloadSha256)
       .where(sql`body_is_key`),
