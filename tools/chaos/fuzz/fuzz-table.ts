@@ -7,7 +7,7 @@ export function fuzzCells({
   seconds,
   answers,
   unanswered,
-  rssMib,
+  memory,
   problems,
 }: FuzzRun): string[][] {
   const counts = Object.entries(answers).map(([status, count]) => `${count} × ${status}`);
@@ -18,8 +18,8 @@ export function fuzzCells({
       'seconds',
       'answers',
       'no answer',
-      'MiB at a quarter',
-      'MiB at the end',
+      'MiB after each quarter',
+      'of them heap',
       'problems',
     ],
     [
@@ -28,8 +28,8 @@ export function fuzzCells({
       String(Math.round(seconds)),
       counts.join(', '),
       String(unanswered),
-      String(rssMib.early),
-      String(rssMib.late),
+      memory.map(({ rss }) => Math.round(rss)).join(', '),
+      memory.map(({ heap }) => heap.toFixed(1)).join(', '),
       String(problems.length),
     ],
   ];

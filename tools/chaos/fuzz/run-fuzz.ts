@@ -1,10 +1,10 @@
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
-import { createApp, type AppProcess, type AppSource } from '@hqrelay/services/app-process';
+import { createApp, type AppSource } from '@hqrelay/services/app-process';
 import { createWorld } from '@hqrelay/testing/world';
 import type { DurableServices } from '../../harness/durable-services.ts';
 import { addProject } from '../../harness/projects.ts';
+import { readMemory, type ReceiverMemory } from './receiver-memory.ts';
 import { noFigures, runCases, type FuzzFigures } from './run-cases.ts';
 
 export type FuzzOptions = {
@@ -18,17 +18,20 @@ export type FuzzOptions = {
 export type FuzzRun = FuzzFigures & {
   seed: number;
   seconds: number;
-  rssMib: { early: number; late: number };
+  /** After each quarter of the requests. */
+  memory: ReceiverMemory[];
 };
 
 const rssGrowthMibMax = 10;
 /** A receiver that has just started still grows. */
 const rssRequestsMin = 20_000;
-const rssReadings = 5;
-const rssReadingEveryMs = 700;
 const memoryPreload = join(import.meta.dirname, '../preload/report-memory.mjs');
 
-/** Sends the requests of a seed to one receiver, whose memory is compared after a quarter of them and after all. */
+/**
+ * Sends the requests of a seed to one receiver. Its memory after the first quarter of them is compared with that after all.
+ * Garbage is collected after each quarter, so that before both readings as much of it has gathered: glibc keeps for itself what
+ * the receiver needed at most at one time.
+ */
 export async function runFuzz({ services, apps, seed, requests, say }: FuzzOptions): Promise<FuzzRun> {
   const world = await createWorld(services.urls);
   const project = await addProject(world, []);
@@ -46,19 +49,21 @@ export async function runFuzz({ services, apps, seed, requests, say }: FuzzOptio
   const startedAt = performance.now();
   try {
     await receiver.waitUntilReady();
-    const quarter = Math.floor(requests / 4);
     const run = { port: receiver.port, seed, target: { project } };
-    await runCases(figures, { ...run, from: 0, until: quarter });
-    const early = await rssMib(receiver, lines);
-    say(`${quarter} requests: ${early} MiB`);
-    await runCases(figures, { ...run, from: quarter, until: requests });
-    const late = await rssMib(receiver, lines);
-    say(`${requests} requests: ${late} MiB`);
+    const memory: ReceiverMemory[] = [];
+    for (const quarter of [0, 1, 2, 3]) {
+      const [from, until] = [quarter, quarter + 1].map((end) => Math.floor((requests * end) / 4)) as [
+        number,
+        number,
+      ];
+      await runCases(figures, { ...run, from, until });
+      memory.push(await readMemory(receiver, lines));
+      say(`${until} requests: ${memoryText(memory.at(-1) as ReceiverMemory)}`);
+    }
     await receiver.waitUntilReady();
     const seconds = (performance.now() - startedAt) / 1_000;
-    if (requests >= rssRequestsMin && late > early + rssGrowthMibMax)
-      figures.problems.push(`the memory grew from ${early} to ${late} MiB`);
-    return { ...figures, seed, seconds, rssMib: { early, late } };
+    if (requests >= rssRequestsMin) figures.problems.push(...growthOf(memory));
+    return { ...figures, seed, seconds, memory };
   } finally {
     if (receiver.isRunning()) await receiver.end();
     else figures.problems.push('the receiver ended');
@@ -66,25 +71,11 @@ export async function runFuzz({ services, apps, seed, requests, say }: FuzzOptio
   }
 }
 
-/**
- * The least of several readings, because sockets, rows and freed memory of the last requests are still being released. Throws
- * when the receiver does not report within 10 s.
- */
-async function rssMib(receiver: AppProcess, lines: EventEmitter): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (let reading = 0; reading < rssReadings; reading += 1) {
-    if (reading > 0) await wait(rssReadingEveryMs);
-    receiver.signal('SIGUSR2');
-    least = Math.min(least, await reportedRss(lines));
-  }
-  return Math.round(least / (1 << 20));
+function growthOf(memory: readonly ReceiverMemory[]): string[] {
+  const [early = 0, , , late = 0] = memory.map(({ rss }) => rss);
+  return late > early + rssGrowthMibMax ? [`the memory grew from ${early} to ${late} MiB`] : [];
 }
 
-async function reportedRss(lines: EventEmitter): Promise<number> {
-  const signal = AbortSignal.timeout(10_000);
-  for (;;) {
-    const [line] = (await once(lines, 'line', { signal })) as [string];
-    const rssBytes = /"event":"memory","rssBytes":(\d+)/.exec(line)?.[1];
-    if (rssBytes !== undefined) return Number(rssBytes);
-  }
+function memoryText({ rss, heap, external }: ReceiverMemory): string {
+  return `${rss} MiB, of them ${heap} heap and ${external} external`;
 }

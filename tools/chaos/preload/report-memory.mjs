@@ -7,5 +7,6 @@ const collectGarbage = /** @type {() => void} */ (runInNewContext('gc'));
 
 process.on('SIGUSR2', () => {
   for (let i = 0; i < 4; i += 1) collectGarbage();
-  process.stdout.write(`${JSON.stringify({ event: 'memory', rssBytes: process.memoryUsage.rss() })}\n`);
+  const { rss, heapUsed, external } = process.memoryUsage();
+  process.stdout.write(`${JSON.stringify({ event: 'memory', rss, heapUsed, external })}\n`);
 });
