@@ -94,7 +94,7 @@ export function createIngestDeps(
 }
 
 /** A query that Postgres refuses is like one that it does not answer. */
-function createFindOwed(postgres: Postgres, logger: Logger): IngestDeps['findOwed'] {
+export function createFindOwed(postgres: Postgres, logger: Logger): IngestDeps['findOwed'] {
   const findOwed = batchedQuery(postgres, findOwedEndpoints);
   return (id) =>
     findOwed(id).catch((error: unknown) => {

@@ -38,8 +38,8 @@ const request = (webhookId: string): KeyRequest => ({
 });
 
 async function reserve(of: KeyRequest): Promise<Extract<StoreAnswer, { kind: 'held' }>> {
-  const answer = await store.reserve(of);
-  if (answer?.kind !== 'held') throw new Error(`answered ${JSON.stringify(answer)}`);
+  const answer = await waitFor('an answer', () => store.reserve(of));
+  if (answer.kind !== 'held') throw new Error(`answered ${JSON.stringify(answer)}`);
   return answer;
 }
 
@@ -98,4 +98,28 @@ describe('a reservation that ends while Redis is unavailable', () => {
     expect(next).toMatchObject(expected);
     expect(next.held.id).toBe(first.id);
   });
+
+  it('an id whose reservation Redis lost before it was accepted is accepted all the same', async () => {
+    const first = request('evt_lost');
+    const { handle } = await reserve(first);
+    await cache.redis.del(keyOf('evt_lost'));
+    handle.accept(first, bothKeys);
+    await waitFor('the mark', async () => (await cache.redis.get(keyOf('evt_lost')))?.startsWith('S'));
+    const next = await reserve(request('evt_lost'));
+    expect(next).toMatchObject({ isMine: false, held: { state: 'accepted', id: first.id } });
+  });
+
+  it('a request that released its id late leaves the reservation of the retry that took it over', async () => {
+    const first = request('evt_late');
+    const { handle } = await reserve(first);
+    await cache.redis.del(keyOf('evt_late'));
+    const retry = await reserve(request('evt_late'));
+    handle.release();
+    retry.handle.accept({ ...first, id: retry.held.id }, bothKeys);
+    await waitFor('the mark', async () => (await cache.redis.get(keyOf('evt_late')))?.startsWith('S'));
+    const next = await reserve(request('evt_late'));
+    expect(next).toMatchObject({ isMine: false, held: { state: 'accepted', id: retry.held.id } });
+  });
 });
+
+const keyOf = (webhookId: string) => `hqrelay:idempotency:{${projectId}}:${webhookId}`;

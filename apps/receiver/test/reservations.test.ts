@@ -47,6 +47,18 @@ describe('a reservation whose receiver crashed', () => {
     expect(answer.body.id).toBe(id);
     expect(answer.headers.get('idempotent-replayed')).toBe('true');
   });
+
+  it('a webhook that was made durable before its receiver crashed is a duplicate when it is sent again', async () => {
+    const project = await seedProject(world);
+    const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    await world.forgetInRedis(project.id);
+    // The receiver was killed after the broker's confirm and the commit, and before it marked the id as accepted.
+    await write(project, 'P', first.body.id!, 10_500);
+    const again = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
+  });
 });
 
 describe('a webhook that no store could take', () => {

@@ -11,6 +11,7 @@ import {
 } from '@hqrelay/domain/providers/signature/verify-request';
 import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import type { InboundRequest, RejectionAnswer } from './inbound-request.ts';
+import { isJsonType } from './is-json-type.ts';
 
 export type VerifyDeps = {
   secrets: OpenedSecrets;
@@ -99,11 +100,9 @@ function badRequest(reason: RejectionReason, message: string): Verification {
   return { kind: 'refused', reason, answer: { kind: 'bad_request', code: reason.code, message } };
 }
 
-const jsonType = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
-
 function isBrokenJson({ headers, json }: RequestView): boolean {
   const encoding = headers('content-encoding');
   if (encoding && encoding.toLowerCase() !== 'identity') return false;
   const contentType = headers('content-type');
-  return contentType !== undefined && jsonType.test(contentType) && json() === undefined;
+  return contentType !== undefined && isJsonType(contentType) && json() === undefined;
 }

@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { distrustMemory } from '@hqrelay/cache/admission';
 import type { Cache } from '@hqrelay/cache/client';
 
-const projectsMax = 100_000;
+/** Projects that are reported at the same time. */
+const reportsAtOnce = 100;
 /** Within this time every receiver reconnects and reports the projects that it served without Redis. */
 const othersReportWithinMs = 15_000;
 const learnAgainAfterMs = 1_000;
@@ -14,6 +15,7 @@ const learnAgainAfterMs = 1_000;
  */
 export class RedisTrust {
   readonly #cache: Cache;
+  /** Projects of verified requests alone, so that no sender without a secret adds to it. */
   readonly #unreported = new Set<string>();
   #inDoubtUntil = 0;
   #isLearning = false;
@@ -27,7 +29,7 @@ export class RedisTrust {
 
   /** Ids of this project may be accepted without Redis from now on. */
   servedWithout(projectId: string): void {
-    if (this.#unreported.has(projectId) || this.#unreported.size === projectsMax) return;
+    if (this.#unreported.has(projectId)) return;
     this.#unreported.add(projectId);
     // A stalled Redis runs this when it resumes, before later commands of other receivers. After a failure `report` repeats it.
     if (this.#cache.redis.status === 'ready') {
@@ -63,7 +65,10 @@ export class RedisTrust {
     if (this.#inDoubtUntil === Number.POSITIVE_INFINITY) {
       this.#inDoubtUntil = performance.now() + othersReportWithinMs;
     }
-    for (const projectId of this.#unreported) await this.report(projectId);
+    const all = [...this.#unreported];
+    for (let first = 0; first < all.length; first += reportsAtOnce) {
+      await Promise.all(all.slice(first, first + reportsAtOnce).map((projectId) => this.report(projectId)));
+    }
   }
 
   /** True until `learn` has succeeded: before that, this receiver cannot know which projects were served without Redis. */
