@@ -8,6 +8,7 @@ import { Empty, Shown } from '../components/states.tsx';
 import { Tag } from '../components/tag.tsx';
 import { RelativeTime, Time } from '../display/zone.tsx';
 import { CreateApiKey } from './create-api-key.tsx';
+import { Sessions } from './sessions.tsx';
 
 const listOperation = 'get /api/v1/api-keys';
 type ApiKey = AnswerOf<typeof listOperation>['items'][number];
@@ -15,7 +16,7 @@ type ApiKey = AnswerOf<typeof listOperation>['items'][number];
 export function AccessPage() {
   const keys = useQuery({ ...read(listOperation, { query: { limit: '100' } }), ...keepRows });
   return (
-    <main className="grid gap-4 pt-5">
+    <main className="grid grid-cols-1 gap-4 pt-5">
       <PageHead title="Access" sub="Programs with a key of the HTTP API, and people who are signed in." />
       <Card title="API keys" actions={<CreateApiKey />}>
         <Shown query={keys}>
@@ -32,6 +33,7 @@ export function AccessPage() {
           }
         </Shown>
       </Card>
+      <Sessions />
     </main>
   );
 }

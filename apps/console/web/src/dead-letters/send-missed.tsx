@@ -22,7 +22,7 @@ export function SendMissed({ projectId }: { projectId: string }) {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <Button onClick={() => setOpen(true)}>Send what it missed …</Button>
+      <Button onClick={() => setOpen(true)}>Send an endpoint what it missed …</Button>
       <Dialog
         open={open}
         onOpenChange={setOpen}

@@ -41,7 +41,7 @@ function OneEndpoint({ endpoint }: { endpoint: Endpoint }) {
         <EndpointActions endpoint={endpoint} />
       </div>
       <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-2">
-        <div className="grid gap-4">
+        <div className="grid grid-cols-1 gap-4">
           <Card title="Settings">
             <Settings endpoint={endpoint} />
           </Card>

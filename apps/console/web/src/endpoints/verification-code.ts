@@ -22,11 +22,14 @@ const codes: Record<Language, (names: Names) => string> = {
   TypeScript: ({ id, timestamp, signature }) => `
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The headers by their names in lower case, the body as its raw bytes, the whsec_… secret. */
-export function isFromRelay(headers: Record<string, string | undefined>, body: Uint8Array, secret: string): boolean {
+type Headers = Record<string, string | undefined>;
+
+/** Headers by their names in lower case, the raw bytes of the body, the whsec_… secret. */
+export function isFromRelay(headers: Headers, body: Uint8Array, secret: string): boolean {
   const sentAt = headers['${timestamp}'] ?? '';
   if (!(Math.abs(Date.now() / 1000 - Number(sentAt)) < 300)) return false;
-  const expected = createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'))
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const expected = createHmac('sha256', key)
     .update(\`\${headers['${id}']}.\${sentAt}.\`)
     .update(body)
     .digest();
@@ -40,7 +43,7 @@ export function isFromRelay(headers: Record<string, string | undefined>, body: U
 import base64, hashlib, hmac, time
 
 def is_from_relay(headers: dict, body: bytes, secret: str) -> bool:
-    """The headers by their names in lower case, the body as its raw bytes, the whsec_... secret."""
+    """Headers by their names in lower case, the raw bytes of the body, the whsec_... secret."""
     sent_at = headers.get("${timestamp}", "")
     if not sent_at.isdigit() or abs(time.time() - int(sent_at)) > 300:
         return False
@@ -88,7 +91,7 @@ func IsFromRelay(headers http.Header, body []byte, secret string) bool {
 `,
   PHP: ({ id, timestamp, signature }) => `
 <?php
-/** The headers by their names in lower case, the body as its raw bytes, the whsec_… secret. */
+/** Headers by their names in lower case, the raw bytes of the body, the whsec_… secret. */
 function is_from_relay(array $headers, string $body, string $secret): bool
 {
     $sentAt = $headers['${timestamp}'] ?? '';

@@ -26,7 +26,7 @@ function Code({ isPrefixed }: { isPrefixed: boolean }) {
   const names = signatureHeaders(isPrefixed);
   return (
     <>
-      <p className="mt-0 text-muted">
+      <p className="mt-0 mb-3 text-muted">
         Verify the raw bytes, before any parser touches them. Answer 2xx within the timeout; deliver nothing
         twice by the id in <code className="font-mono">{names.id}</code>, which stays the same in every
         attempt and replay.

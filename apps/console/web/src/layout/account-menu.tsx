@@ -1,6 +1,8 @@
 import { Menu } from '@base-ui/react/menu';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Me } from '../api/entities.ts';
+import { useAction } from '../api/use-action.ts';
 import { buttonClass } from '../components/button.tsx';
 import { useTheme, type Theme } from '../display/theme.ts';
 
@@ -10,6 +12,11 @@ const themes: Record<Theme, string> = { system: 'As the system', light: 'Light',
 
 export function AccountMenu({ me }: { me: Me }) {
   const [theme, setTheme] = useTheme();
+  const client = useQueryClient();
+  const signOut = useAction('delete /api/v1/sessions/current', {
+    // Nothing that was read stays in the memory of the page.
+    onDone: () => void client.resetQueries(),
+  });
   return (
     <Menu.Root>
       <Menu.Trigger className={buttonClass('quiet', true)}>Menu</Menu.Trigger>
@@ -28,6 +35,17 @@ export function AccountMenu({ me }: { me: Me }) {
             <Menu.Item className={item} render={<Link to="/admin-log">Admin log</Link>} />
             {me.role === 'admin' && <Menu.Item className={item} render={<Link to="/access">Access</Link>} />}
             <Menu.Item className={item} render={<a href="/api/docs">HTTP API</a>} />
+            {me.returnUrl !== null && /^https?:/.test(me.returnUrl) && (
+              <Menu.Item
+                className={item}
+                render={<a href={me.returnUrl}>Back to {new URL(me.returnUrl).host}</a>}
+              />
+            )}
+            {me.kind === 'session' && (
+              <Menu.Item className={item} onClick={() => signOut.mutate({})}>
+                Sign out
+              </Menu.Item>
+            )}
             <Menu.RadioGroup
               value={theme}
               onValueChange={(value) => setTheme(value as Theme)}

@@ -1,3 +1,5 @@
+import { useEffect } from 'react';
+import { store } from '../display/stored.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Button } from '../components/button.tsx';
 
@@ -10,13 +12,15 @@ const how = (
   </>
 );
 
+/** The address is remembered: a new link without one of its own leads back to it. */
 export function SignedOut() {
+  useEffect(() => store('wanted', window.location.pathname + window.location.search), []);
   return (
     <main className="mx-auto mt-[12vh] max-w-md p-4">
       <div className="rounded-xl border border-line bg-surface p-6">
         <h1 className="m-0 text-xl font-semibold">You are signed out</h1>
         {how}
-        <p className="mb-0 text-muted">Then reload this page: its address leads here again.</p>
+        <p className="mb-0 text-muted">It leads back to this page.</p>
         <Button look="primary" className="mt-4" onClick={() => window.location.reload()}>
           Reload
         </Button>

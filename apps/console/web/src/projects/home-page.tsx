@@ -2,7 +2,7 @@ import { Navigate } from '@tanstack/react-router';
 import { useMe } from '../layout/me.ts';
 import { ProjectsPage } from './projects-page.tsx';
 
-/** Who sees one project alone starts there. */
+/** A reader of one project alone starts there. */
 export function HomePage() {
   const { me } = useMe();
   if (me === undefined) return null;

@@ -39,7 +39,7 @@ export function ProjectLimits({ project }: { project: Project }) {
           mutate({ params: { projectId: project.id }, body });
         }}
       >
-        <fieldset disabled={!may('admin')} className="m-0 grid gap-4 border-0 p-0">
+        <fieldset disabled={!may('admin')} className="m-0 grid min-w-0 grid-cols-1 gap-4 border-0 p-0">
           <TextField
             label="Name"
             required

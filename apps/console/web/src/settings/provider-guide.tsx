@@ -10,7 +10,7 @@ export function ProviderGuide({ project: { provider, webhookUrl } }: { project: 
     <Card title={`Set up ${preset.title}`}>
       <ol className="m-0 grid list-decimal gap-1.5 pl-5">
         {preset.setUp.map((step) => (
-          <li key={step} className="break-words">
+          <li key={step} className="min-w-0 [overflow-wrap:anywhere]">
             {step.replaceAll('{webhookUrl}', webhookUrl).replaceAll('{secret}', 'the secret of the project')}
           </li>
         ))}
@@ -20,9 +20,9 @@ export function ProviderGuide({ project: { provider, webhookUrl } }: { project: 
         {preset.secret.from === 'provider' ? 'The provider makes it.' : 'The relay makes it.'}
       </p>
       {preset.special.length > 0 && (
-        <ul className="mt-2 mb-0 grid gap-1 pl-5 text-muted">
+        <ul className="mt-2 mb-0 grid list-disc gap-1 pl-5 text-muted">
           {preset.special.map((each) => (
-            <li key={each}>{each}</li>
+            <li key={each}>{each.replaceAll('`', '')}</li>
           ))}
         </ul>
       )}

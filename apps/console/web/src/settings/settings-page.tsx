@@ -23,7 +23,7 @@ export function SettingsPage() {
 function Settings({ project }: { project: Project }) {
   return (
     <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-2">
-      <div className="grid gap-4">
+      <div className="grid grid-cols-1 gap-4">
         <Card title="Webhook URL">
           <div className="flex items-start justify-between gap-2">
             <code className="font-mono text-xs break-all">{project.webhookUrl}</code>
@@ -38,7 +38,7 @@ function Settings({ project }: { project: Project }) {
           </Link>
         </Card>
       </div>
-      <div className="grid gap-4">
+      <div className="grid grid-cols-1 gap-4">
         <Secrets projectId={project.id} />
         <ProjectLimits project={project} />
       </div>

@@ -12,14 +12,16 @@ import { useMe } from '../layout/me.ts';
 
 type Webhook = WebhookDetails['webhook'];
 
+type Props = { webhook: Webhook; /** Ticked at first. */ endpointIds?: readonly string[]; small?: boolean };
+
 /** Sends the webhook again, to the endpoints that are ticked. */
-export function ReplayButton({ webhook }: { webhook: Webhook }) {
+export function ReplayButton({ webhook, endpointIds = webhook.endpointIds, small = false }: Props) {
   const [open, setOpen] = useState(false);
   const { may } = useMe();
   if (!may('operator')) return null;
   return (
     <>
-      <Button look="primary" onClick={() => setOpen(true)}>
+      <Button look="primary" small={small} onClick={() => setOpen(true)}>
         Replay …
       </Button>
       <Dialog
@@ -28,14 +30,16 @@ export function ReplayButton({ webhook }: { webhook: Webhook }) {
         title="Replay this webhook"
         description="It is sent again as new deliveries with the same webhook-id. Endpoints that check it can tell that they know it."
       >
-        <ReplayForm webhook={webhook} close={() => setOpen(false)} />
+        <ReplayForm webhook={webhook} endpointIds={endpointIds} close={() => setOpen(false)} />
       </Dialog>
     </>
   );
 }
 
-function ReplayForm({ webhook, close }: { webhook: Webhook; close: () => void }) {
-  const { projectId, endpointIds } = webhook;
+type FormProps = { webhook: Webhook; endpointIds: readonly string[]; close: () => void };
+
+function ReplayForm({ webhook, endpointIds, close }: FormProps) {
+  const { projectId } = webhook;
   const endpoints = useQuery(
     read('get /api/v1/projects/{projectId}/endpoints', { params: { projectId }, query: { limit: '200' } }),
   );
@@ -62,7 +66,7 @@ function ReplayForm({ webhook, close }: { webhook: Webhook; close: () => void })
               <CheckField
                 key={id}
                 label={url}
-                hint={hintOf({ isOwed: endpointIds.includes(id), paused, enabled })}
+                hint={hintOf({ isOwed: webhook.endpointIds.includes(id), paused, enabled })}
                 checked={chosen.has(id)}
                 onChange={({ target }) => setChosen(withOrWithout(chosen, id, target.checked))}
               />

@@ -11,7 +11,7 @@ export function WebhookFacts({ webhook }: { webhook: WebhookDetails['webhook'] }
     ['Correlation id', webhook.correlationId],
     ['Event type', webhook.eventType],
     ['SHA-256 of the payload', webhook.payloadSha256],
-    ['Sent from', webhook.remoteAddr],
+    ['Sent from', webhook.remoteAddr?.replace(/^::ffff:/, '') ?? null],
   ] as const;
   return (
     <Card title="Facts">

@@ -1,11 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { ListedWebhook } from '../api/entities.ts';
 import type { QueryOf } from '../api/operations.ts';
 import { keepRows, read } from '../api/read.ts';
+import { followLive } from '../live/follow-live.ts';
+import { throttle } from '../live/throttle.ts';
 
 const operation = 'get /api/v1/projects/{projectId}/webhooks';
 const pollMs = 5_000;
+const refreshMs = 1_000;
 
 type Options = { projectId: string; query: QueryOf<typeof operation>; cursor: string | undefined };
 
@@ -22,6 +25,15 @@ export function useWebhookPage({ projectId, query, cursor }: Options) {
     ...keepRows,
     refetchInterval: isNewest ? pollMs : false,
   });
+  useEffect(() => {
+    if (!isNewest) return;
+    const refresh = throttle(() => void client.invalidateQueries({ queryKey: [operation] }), refreshMs);
+    const stop = followLive(projectId, refresh);
+    return () => {
+      stop();
+      refresh.cancel();
+    };
+  }, [client, projectId, isNewest]);
   const [topId, setTopId] = useState<string>();
   const items = page.data?.items ?? [];
   const known = topId ?? items[0]?.id;

@@ -1,9 +1,12 @@
-import type { Delivery } from '../../api/entities.ts';
+import type { Delivery, WebhookDetails } from '../../api/entities.ts';
 import type { Reading } from '../../api/operations.ts';
 import { useAction } from '../../api/use-action.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { useMe } from '../../layout/me.ts';
+import { ReplayButton } from '../replay-button.tsx';
+
+type Webhook = WebhookDetails['webhook'];
 
 const changes: readonly Reading[] = [
   'get /api/v1/webhooks/{id}',
@@ -12,7 +15,8 @@ const changes: readonly Reading[] = [
 ];
 
 /** What a person may decide about a delivery that is not delivered. */
-export function DeliveryDecisions({ delivery: { deliveryId, state, heldReason } }: { delivery: Delivery }) {
+export function DeliveryDecisions({ delivery, webhook }: { delivery: Delivery; webhook?: Webhook }) {
+  const { deliveryId, state, heldReason, endpointId } = delivery;
   const { may } = useMe();
   const params = { deliveryId };
   const retry = useAction('post /api/v1/deliveries/{deliveryId}/retry-now', {
@@ -37,6 +41,7 @@ export function DeliveryDecisions({ delivery: { deliveryId, state, heldReason } 
           Retry now
         </Button>
       )}
+      {webhook && <ReplayButton webhook={webhook} endpointIds={[endpointId]} small />}
       <ConfirmButton
         small
         label="Cancel …"

@@ -43,11 +43,11 @@ export function DeliveryStory({ delivery, attempts, replay, webhook }: Props) {
       )}
       {delivery.state === 'dead_lettered' && (
         <Step tone="bad" title="Dead letter">
-          {delivery.deadReason ?? 'The schedule is used up.'}
+          {delivery.deadReason === null ? 'The schedule is used up.' : `${delivery.deadReason}.`}
           {delivery.replayedAt === null
-            ? ' It is not tried again unless it is replayed.'
+            ? ' Repair the endpoint, then replay this webhook: nothing else sends it again.'
             : ' It was replayed: see below.'}
-          {delivery.replayedAt === null && <DeliveryDecisions delivery={delivery} />}
+          {delivery.replayedAt === null && <DeliveryDecisions delivery={delivery} webhook={webhook} />}
         </Step>
       )}
       {delivery.state === 'cancelled' && <Cancelled delivery={delivery} projectId={webhook.projectId} />}
@@ -82,7 +82,7 @@ function AttemptStep({ attempt }: { attempt: Attempt }) {
       {lane === 'replay' && attemptNum === 1 && 'A replay. '}
       {nextAttemptAt !== null && (
         <>
-          The next attempt is due at <Time at={nextAttemptAt} />.
+          The next one was scheduled for <Time at={nextAttemptAt} />.
         </>
       )}
       {responseBody !== null && responseBody !== '' && (

@@ -15,7 +15,7 @@ export function ReceivedStory({ webhook }: { webhook: Webhook }) {
     <>
       <Step tone="good" title="Received" time={<Time at={receivedAt} />}>
         {formatBytes(payloadBytes)}
-        {remoteAddr !== null && ` from ${remoteAddr}`}
+        {remoteAddr !== null && ` from ${remoteAddr.replace(/^::ffff:/, '')}`}
         {requestCount > 1 && `; this row stands for ${plural(requestCount, 'request')}`}
       </Step>
       {webhook.status === 'rejected' ? <Rejected webhook={webhook} /> : <Admitted webhook={webhook} />}
