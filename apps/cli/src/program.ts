@@ -9,6 +9,7 @@ import { addDeliveryCancel } from './commands/delivery-cancel.ts';
 import { addDeliveryRetryNow } from './commands/delivery-retry-now.ts';
 import { addDlqList } from './commands/dlq-list.ts';
 import { addDlqReplay } from './commands/dlq-replay.ts';
+import { addDlqSkip } from './commands/dlq-skip.ts';
 import { addEndpointAdd } from './commands/endpoint-add.ts';
 import { addEndpointArchive } from './commands/endpoint-archive.ts';
 import { addEndpointDisable } from './commands/endpoint-disable.ts';
@@ -126,7 +127,7 @@ const nouns: readonly Noun[] = [
   {
     noun: 'dlq',
     description: 'dead letters: deliveries that used up their schedule',
-    commands: [addDlqList, addDlqReplay],
+    commands: [addDlqList, addDlqReplay, addDlqSkip],
   },
   {
     noun: 'replay-job',

@@ -131,6 +131,15 @@ describe('endpoint add', () => {
 });
 
 describe('endpoint update', () => {
+  it('endpoint add stores the ordering key, endpoint update changes and removes it', async () => {
+    const { endpointId } = await add('--ordering-key', '/order_id', '--on-dead-letter', 'hold');
+    expect(await find(endpointId)).toMatchObject({ orderingKey: '/order_id', onDeadLetter: 'hold' });
+    await world.run('endpoint', 'update', endpointId, '--ordering-key', 'header:X-Order-Id');
+    expect(await find(endpointId)).toMatchObject({ orderingKey: 'header:X-Order-Id', onDeadLetter: 'hold' });
+    await world.run('endpoint', 'update', endpointId, '--no-ordering-key', '--on-dead-letter', 'continue');
+    expect(await find(endpointId)).toMatchObject({ orderingKey: null, onDeadLetter: 'continue' });
+  });
+
   it('endpoint update changes the given settings and no others', async () => {
     const { endpointId } = await add('--events', 'a', '--header', 'X-A: 1');
     await world.run(

@@ -117,22 +117,19 @@ describe('wrong usage', () => {
   });
 
   it.each([
-    ['--ordering-key', ['--ordering-key', '/order_id']],
-    ['--ordering-key', ['--no-ordering-key']],
-    ['--on-dead-letter', ['--on-dead-letter', 'hold']],
-  ])(
-    'an option that has no effect yet is refused by endpoint add and update: %s (%s)',
-    async (name, options) => {
-      for (const command of [
-        [...addEndpoint, '--url', 'https://a.example'],
-        ['endpoint', 'update', id],
-      ]) {
-        const outcome = await runCli(env, [...command, ...options]);
-        expect(outcome).toMatchObject({ exitCode: 2, stdout: '' });
-        expect(outcome.stderr).toContain(`${name} has no effect yet: ordered delivery is not built`);
-      }
-    },
-  );
+    ['no pointer', ['--ordering-key', 'order_id'], 'neither a JSON Pointer'],
+    ['a credential', ['--ordering-key', 'header:Authorization'], 'is a credential'],
+    ['another word', ['--on-dead-letter', 'wait'], 'Allowed choices are continue, hold'],
+  ])('endpoint add and update refuse an ordering option with %s', async (_, options, why) => {
+    for (const command of [
+      [...addEndpoint, '--url', 'https://a.example'],
+      ['endpoint', 'update', id],
+    ]) {
+      const outcome = await runCli(env, [...command, ...options]);
+      expect(outcome).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(outcome.stderr).toContain(why);
+    }
+  });
 
   it('an error does not repeat a secret that is refused', async () => {
     const outcome = await runCli(env, [

@@ -167,3 +167,43 @@ describe('webhook show', () => {
     expect(outcome.stderr).toContain('there is no webhook');
   });
 });
+
+describe('webhook show of an ordered delivery', () => {
+  it('webhook show says which webhook a held delivery is behind, its key and the time of the next attempt', async () => {
+    const accept = async () => {
+      const id = newId(Date.now());
+      const log = {
+        id,
+        projectId,
+        webhookId: id,
+        eventType: null,
+        status: 'queued' as const,
+        reason: null,
+        endpointIds: [endpointId],
+        duplicateOf: null,
+        payloadSha256: null,
+        payloadBytes: 0,
+        remoteAddr: null,
+        correlationId: 'correlation-1',
+      };
+      const delivery = { deliveryId: deliveryId(id, endpointId), endpointId, key: '12345' };
+      const ordering = { deliveries: [delivery], acceptedAtUs: Date.now() * 1_000, isEarly: false };
+      await appendAudit(world.sql, [{ kind: 'webhook', log, payload: null, ordering }]);
+      return id;
+    };
+    const first = await accept();
+    await appendAudit(world.sql, [attempt(first, 1, 503)]);
+    const second = await accept();
+    await world.sql.query(
+      `insert into held_deliveries (delivery_id, webhook_log_id, endpoint_id, ordering_key, reason, due_at, held_at, queue, message)
+       values ($1, $2, $3, '12345', 'order', now(), now(), 'hqrelay.webhooks', '')`,
+      [deliveryId(second, endpointId), second, endpointId],
+    );
+    const shown = (await world.run('webhook', 'show', second)).stdout;
+    expect(shown).toMatch(new RegExp(`behind ${first} of key 12345, next attempt \\d{4}-\\d\\d-\\d\\d`));
+    const json = jsonOf(await world.run('webhook', 'show', second, '--json'));
+    expect(json).toMatchObject({
+      deliveries: [{ order: { key: '12345', sequence: 2, behind: { webhookId: first, state: 'waiting' } } }],
+    });
+  });
+});

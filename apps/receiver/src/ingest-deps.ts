@@ -90,6 +90,7 @@ export function createIngestDeps(
     isKnownProject: (projectId) => directory.isKnown(projectId),
     onVerified: lastSeen.add,
     onPublished: report.published,
+    onOrderUncertain: report.orderUncertain,
   };
 }
 

@@ -28,6 +28,7 @@ export type Report = (received: Received) => void;
 export type ReceiverReport = {
   nearLimit: (project: NearLimit) => void;
   received: Report;
+  orderUncertain: () => void;
   published: (result: PublishResult, durationMs: number, webhook: PublishedWebhook) => void;
 };
 
@@ -45,7 +46,7 @@ const outcomes = [
 
 /** Writes one log line, the metrics and the spans of each request. No other code logs or counts requests. */
 export function createReport(logger: Logger, registry: Registry, spans?: Spans): ReceiverReport {
-  const { received, duration, confirm } = createMetrics(registry);
+  const { received, duration, confirm, orderUncertain } = createMetrics(registry);
   const successes = new SuccessSampler(Date.now);
   return {
     nearLimit: (project) => logger.warn(project, 'project.near_limit'),
@@ -61,6 +62,7 @@ export function createReport(logger: Logger, registry: Registry, spans?: Spans):
       const durationMs = Math.round(line.durationMs * 100) / 100;
       logger[level]({ ...line, durationMs, droppedLines: successes.takeDropped() }, 'webhook.received');
     },
+    orderUncertain: () => orderUncertain.inc(),
     published: (result, durationMs, webhook) => {
       spans?.record(publishSpan(result, durationMs, webhook));
       if (result.kind === 'confirmed') confirm.observe(durationMs / 1_000);
@@ -89,5 +91,10 @@ function createMetrics(registry: Registry) {
     buckets: secondsBuckets,
     registers: [registry],
   });
-  return { received, duration, confirm };
+  const orderUncertain = new Counter({
+    name: 'hqrelay_order_uncertain_total',
+    help: 'Ordered webhooks that were accepted without Postgres and without Redis: in the order of their receipt, as clocks agree',
+    registers: [registry],
+  });
+  return { received, duration, confirm, orderUncertain };
 }

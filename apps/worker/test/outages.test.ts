@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { drainOutbox } from '../src/jobs/drain-outbox.ts';
 import { drainSpilledAudit } from '../src/jobs/drain-spilled-audit.ts';
 import { hold } from '../src/outgoing/hold.ts';
+import { acceptingAt } from './ordered-webhooks.ts';
 import { openWorkerWorld } from './worker-world.ts';
 
 const world = await openWorkerWorld({ own: ['postgres', 'rabbitmq'] });
@@ -168,5 +169,39 @@ describe('while RabbitMQ is down', () => {
       expect(await world.waitForAttempts(id, 1)).toMatchObject([{ status: 'delivered', attempt_num: 1 }]);
     }
     expect(world.errors()).toEqual([]);
+  });
+});
+
+describe('ordered webhooks that were accepted while Postgres was stopped', () => {
+  it('they wait until all of them are recorded, and are delivered in the order of their acceptance', async () => {
+    const { projectId, endpoints } = await world.seed({ retry: '1s', orderingKey: '/key' });
+    const { id: endpointId, endpoint } = endpoints[0]!;
+    const { draft, accept } = acceptingAt(world, projectId, endpointId);
+    await accept('a');
+    await endpoint.waitForRequests(1);
+    const spilled = [draft('a'), draft('a')] as const;
+    await withoutPostgres(async () => {
+      for (const { message } of spilled) await world.send(message);
+      await waitFor('both to be delayed', () =>
+        spilled.every(({ id }) => world.publishedOf(id).some(({ exchange }) => exchange.includes('delay'))),
+      );
+    });
+    // The drain of spilled rows, which has no order.
+    await spilled[1].record(true, 2);
+    await spilled[0].record(true, 1);
+    const behind = await accept('a');
+    await waitFor('all three to be held', async () => {
+      const held = (await world.held()).filter(({ reason }) => reason === 'order');
+      return held.length === 3;
+    });
+    expect(await world.jobs.sequenceWebhooks.run()).toBe(0);
+    expect(endpoint.requests).toHaveLength(1);
+    await waitFor('the key to be sequenced', async () => {
+      world.clock.aheadMs += 1_000;
+      return (await world.jobs.sequenceWebhooks.run()) > 0;
+    });
+    await endpoint.waitForRequests(4);
+    const ids = endpoint.requests.map(({ headers }) => headers['webhook-id']);
+    expect(ids.slice(1)).toEqual([spilled[0].id, spilled[1].id, behind.id]);
   });
 });

@@ -33,7 +33,7 @@ export type Refusal = {
     | `${Noun}.not_found`
     | `${'project' | 'endpoint'}.archived`
     | 'project.invalid_settings'
-    | `endpoint.invalid_${'url' | 'headers' | 'certificates'}`
+    | `endpoint.invalid_${'url' | 'ordering_key' | 'headers' | 'certificates'}`
     | 'secret.too_short'
     | 'secret.invalid_form'
     | 'secret.unreadable'

@@ -44,6 +44,8 @@ const commitTimeoutMs = 600;
 export class AuditRecorder {
   readonly #options: AuditRecorderOptions;
   readonly #rows: Batcher<AuditRow, RecordOutcome>;
+  /** Apart, because a batch waits for another receiver's commit where both have the same ordering key. */
+  readonly #ordered: Batcher<AuditRow, RecordOutcome>;
   readonly #background: BackgroundRows;
   /**
    * Open while the tables are locked although Postgres is up: rows are spilled at once, except for one trial at a time. The
@@ -53,14 +55,8 @@ export class AuditRecorder {
 
   constructor(options: AuditRecorderOptions) {
     this.#options = options;
-    this.#rows = new Batcher({
-      itemsMax: rowsPerBatch,
-      bytesMax: bytesPerBatch,
-      batchesAtOnce,
-      bytesWaitingMax,
-      bytesOf,
-      run: async (rows) => (await this.#store(rows)) ?? this.#spill(rows),
-    });
+    this.#rows = this.#createBatcher(batchesAtOnce);
+    this.#ordered = this.#createBatcher(1);
     this.#background = new BackgroundRows({
       record: async (row) => (await this.record(row)) !== 'unavailable',
       onLost: options.onBackgroundRowsLost,
@@ -69,7 +65,8 @@ export class AuditRecorder {
 
   /** Resolves when the row is durable, or when neither store took it. Never rejects. */
   async record(row: AuditRow): Promise<RecordOutcome> {
-    return (await this.#rows.add(row)) ?? 'unavailable';
+    const batcher = row.kind === 'webhook' && row.ordering ? this.#ordered : this.#rows;
+    return (await batcher.add(row)) ?? 'unavailable';
   }
 
   /** Writes a row in the background: it stays in memory, within a bound, until a store takes it. */
@@ -80,7 +77,18 @@ export class AuditRecorder {
   /** Resolves when no row waits for a store. Background rows that no store takes now are dropped. */
   async close(): Promise<void> {
     await this.#background.close();
-    await this.#rows.idle();
+    await Promise.all([this.#rows.idle(), this.#ordered.idle()]);
+  }
+
+  #createBatcher(atOnce: number): Batcher<AuditRow, RecordOutcome> {
+    return new Batcher({
+      itemsMax: rowsPerBatch,
+      bytesMax: bytesPerBatch,
+      batchesAtOnce: atOnce,
+      bytesWaitingMax,
+      bytesOf,
+      run: async (rows) => (await this.#store(rows)) ?? this.#spill(rows),
+    });
   }
 
   /** Undefined when Postgres did not answer in time. It may still have committed: a row written twice stays one row. */

@@ -1,4 +1,4 @@
-import type { AuditRow, WebhookPayloadRow } from '@hqrelay/db/queries/append-audit';
+import type { AuditRow, WebhookPayloadRow, WebhookRow } from '@hqrelay/db/queries/append-audit';
 
 /**
  * `[length of the JSON, 32 bit big-endian][rows as JSON, each payload replaced by its length][the payloads]`. Rows with an
@@ -9,9 +9,12 @@ export function encodeSpill(rows: readonly AuditRow[]): Buffer {
   const json = JSON.stringify({
     v: 1,
     rows: rows.map((row) => {
-      if (row.kind === 'attempt' || row.payload === null) return row;
+      if (row.kind === 'attempt') return row;
+      // Postgres may get webhooks of the same keys that were accepted later before it gets these rows.
+      const spilled = row.ordering ? { ...row, ordering: { ...row.ordering, isEarly: true } } : row;
+      if (row.payload === null) return spilled;
       payloads.push(row.payload.payload);
-      return { ...row, payload: { ...row.payload, payload: row.payload.payload.length } };
+      return { ...spilled, payload: { ...row.payload, payload: row.payload.payload.length } };
     }),
   });
   const length = Buffer.alloc(4);
@@ -21,7 +24,7 @@ export function encodeSpill(rows: readonly AuditRow[]): Buffer {
 
 type SpilledRow =
   | Extract<AuditRow, { kind: 'attempt' }>
-  | (Omit<Extract<AuditRow, { kind: 'webhook' }>, 'payload'> & {
+  | (Omit<WebhookRow, 'payload'> & {
       payload: null | (Omit<WebhookPayloadRow, 'payload'> & { payload: number });
     });
 

@@ -33,6 +33,8 @@ const wireEnvelope = z.object({
   endpointIds: z.array(z.uuid()),
   /** The provider's headers, in order, without credentials and hop-by-hop headers. */
   headers: z.array(z.tuple([z.string(), z.string()])),
+  /** The key of each ordered endpoint's delivery, by the endpoint's id; fixed at acceptance. Its other deliveries are unordered. */
+  orderingKeys: z.record(z.string(), z.string()).optional(),
   /** Where credential headers contained secrets of the project, for endpoints that forward credentials. */
   credentials: z.array(credentialPlace).optional(),
   /** Another message of the same delivery and attempt may exist. */

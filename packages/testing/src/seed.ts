@@ -78,6 +78,8 @@ export async function seedEndpoint(
     retry?: string;
     timeoutMs?: number;
     forwardCredentials?: boolean;
+    orderingKey?: string;
+    onDeadLetter?: 'continue' | 'hold';
     fixedHeaders?: [string, string][];
     tls?: EndpointTls;
   },
@@ -95,7 +97,8 @@ export async function seedEndpoint(
         eventTypes: options.eventTypes ?? [],
         retrySchedule: parseRetrySchedule(options.retry ?? 'hqrelay'),
         timeoutMs: options.timeoutMs ?? 10_000,
-        orderingKey: null,
+        orderingKey: options.orderingKey ?? null,
+        onDeadLetter: options.onDeadLetter ?? 'continue',
         forwardCredentials: options.forwardCredentials ?? false,
         caCertificates: options.tls?.ca ?? null,
         ...sealedSettings(keys, id, options),

@@ -14,14 +14,13 @@ export function addDeliveryCancel(delivery: Command, cli: Cli): void {
     .description('make no further attempt of one that waits, is held or is dead')
     .argument('<delivery-id>', 'as webhook show prints it', uuid)
     .option('--json', 'print one JSON value')
-    .action(async (deliveryId: string, options: { json?: boolean }) => {
-      const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
-      const decided = await withDatabase(config.consoleDatabaseUrl, async (pool) =>
-        valueOf(
-          cli,
-          await cancelDelivery({ pool, actor: actorOfOperator() }, { deliveryId, now: Date.now() }),
-        ),
-      );
-      printResult(cli, options, decided, () => formatDecided(decided));
-    });
+    .action((deliveryId: string, options: { json?: boolean }) => cancel(cli, deliveryId, options));
+}
+
+export async function cancel(cli: Cli, deliveryId: string, options: { json?: boolean }): Promise<void> {
+  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
+  const decided = await withDatabase(config.consoleDatabaseUrl, async (pool) =>
+    valueOf(cli, await cancelDelivery({ pool, actor: actorOfOperator() }, { deliveryId, now: Date.now() })),
+  );
+  printResult(cli, options, decided, () => formatDecided(decided));
 }

@@ -3,12 +3,7 @@ import { parseRetrySchedule } from '@hqrelay/domain/delivery/retry-schedule';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import {
-  addEndpointOptions,
-  checkedSettings,
-  type EndpointOptions,
-  refuseOptionsWithoutEffect,
-} from '../options/endpoint-options.ts';
+import { addEndpointOptions, checkedSettings, type EndpointOptions } from '../options/endpoint-options.ts';
 import { readEndpointTls } from '../options/endpoint-tls.ts';
 import { readFixedHeaders } from '../options/fixed-headers.ts';
 import { uuid } from '../options/options.ts';
@@ -29,7 +24,6 @@ export function addEndpointAdd(endpoint: Command, cli: Cli): void {
 }
 
 async function add(cli: Cli, options: Options): Promise<void> {
-  refuseOptionsWithoutEffect(options);
   const config = loadConfig([...actionVariables, 'HQRELAY_SECRETS_KEY', 'DELIVERY_TIMEOUT_MS'], cli.env);
   const tls = await readEndpointTls(cli, options);
   const settings = checkedSettings(cli, {
@@ -37,6 +31,8 @@ async function add(cli: Cli, options: Options): Promise<void> {
     eventTypes: options.events ?? [],
     retrySchedule: options.retry ?? parseRetrySchedule('hqrelay'),
     timeoutMs: options.timeout ?? config.deliveryTimeoutMs,
+    orderingKey: options.orderingKey || null,
+    onDeadLetter: options.onDeadLetter ?? 'continue',
     forwardCredentials: options.forwardCredentials ?? false,
     fixedHeaders: (await readFixedHeaders(cli, options)) ?? null,
     caCertificates: tls.ca ?? null,
@@ -52,6 +48,7 @@ async function add(cli: Cli, options: Options): Promise<void> {
       'signing secret': signingSecret,
       events: endpoint.eventTypes.join(',') || 'all',
       retries: endpoint.retrySchedule.join(','),
+      ...(endpoint.orderingKey && { 'in order of': endpoint.orderingKey }),
     };
     return `Added the endpoint. Its signing secret is shown this once only.\n${formatFields(fields)}`;
   });

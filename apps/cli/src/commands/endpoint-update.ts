@@ -3,12 +3,7 @@ import { redactUrl } from '@hqrelay/domain/secrets/redaction';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Command } from 'commander';
 import { type Cli, UsageError } from '../cli.ts';
-import {
-  addEndpointOptions,
-  checkedSettings,
-  type EndpointOptions,
-  refuseOptionsWithoutEffect,
-} from '../options/endpoint-options.ts';
+import { addEndpointOptions, checkedSettings, type EndpointOptions } from '../options/endpoint-options.ts';
 import { readEndpointTls, tlsChanges } from '../options/endpoint-tls.ts';
 import { readFixedHeaders } from '../options/fixed-headers.ts';
 import { uuid } from '../options/options.ts';
@@ -25,6 +20,7 @@ export function addEndpointUpdate(endpoint: Command, cli: Cli): void {
     .option('--url <url>', 'where webhooks are posted to');
   addEndpointOptions(command)
     .option('--no-header', 'take all fixed headers away')
+    .option('--no-ordering-key', 'deliver webhooks that come from now on in no order')
     .option('--no-forward-credentials', "take the provider's credential off")
     .option('--no-ca', 'check its certificate against the public authorities')
     .option('--no-client-cert', 'show it no certificate')
@@ -33,7 +29,6 @@ export function addEndpointUpdate(endpoint: Command, cli: Cli): void {
 }
 
 async function update(cli: Cli, endpointId: string, options: Options): Promise<void> {
-  refuseOptionsWithoutEffect(options);
   const changes = checkedSettings(cli, await changesOf(cli, options));
   if (Object.keys(changes).length === 0) {
     throw new UsageError('nothing to change: give at least one option, see hqrelay endpoint update --help');
@@ -46,13 +41,15 @@ async function update(cli: Cli, endpointId: string, options: Options): Promise<v
 }
 
 async function changesOf(cli: Cli, options: Options) {
-  const { url, events, retry, timeout, forwardCredentials } = options;
+  const { url, events, retry, timeout, orderingKey, onDeadLetter, forwardCredentials } = options;
   const fixedHeaders = await readFixedHeaders(cli, options);
   return {
     ...(url !== undefined && { url }),
     ...(events && { eventTypes: events }),
     ...(retry && { retrySchedule: retry }),
     ...(timeout !== undefined && { timeoutMs: timeout }),
+    ...(orderingKey !== undefined && { orderingKey: orderingKey || null }),
+    ...(onDeadLetter && { onDeadLetter }),
     ...(fixedHeaders && { fixedHeaders }),
     ...(forwardCredentials !== undefined && { forwardCredentials }),
     ...tlsChanges(options, await readEndpointTls(cli, options)),

@@ -8,7 +8,7 @@ import { parseEventTypes } from '@hqrelay/domain/inbound/event-filter';
 import { parsePolicy } from '@hqrelay/domain/network/network-policy';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import { parseRetrySchedule } from '@hqrelay/domain/delivery/retry-schedule';
-import { type Cli, UsageError } from '../cli.ts';
+import type { Cli } from '../cli.ts';
 import { valueOf } from '../perform-action.ts';
 import type { EndpointTlsOptions } from './endpoint-tls.ts';
 import { addHeaderOptions, type HeaderOptions } from './fixed-headers.ts';
@@ -22,8 +22,9 @@ export type EndpointOptions = {
   /** ms. */
   timeout?: number;
   forwardCredentials?: boolean;
-  orderingKey?: unknown;
-  onDeadLetter?: unknown;
+  /** False where `--no-ordering-key` is given. */
+  orderingKey?: string | false;
+  onDeadLetter?: 'continue' | 'hold';
 } & HeaderOptions &
   EndpointTlsOptions;
 
@@ -40,9 +41,16 @@ export function addEndpointOptions(command: Command): Command {
       parsedBy(parseRetrySchedule),
     )
     .option('--timeout <duration>', 'how long one attempt may take (1s to 30s)', durationBetween('1s', '30s'))
-    .addOption(new Option('--ordering-key <key>').hideHelp())
-    .addOption(new Option('--no-ordering-key').hideHelp())
-    .addOption(new Option('--on-dead-letter <what>').hideHelp());
+    .option(
+      '--ordering-key <key>',
+      'deliver webhooks with the same value one at a time, in order: a JSON Pointer such as /order_id, or header:Name',
+    )
+    .addOption(
+      new Option(
+        '--on-dead-letter <what>',
+        'after a dead letter, deliver the next webhook of its key, or hold it until that one is replayed or skipped',
+      ).choices(['continue', 'hold']),
+    );
   return addHeaderOptions(command)
     .option('--forward-credentials', "pass the provider's credential on, which is otherwise taken off")
     .option(
@@ -51,18 +59,6 @@ export function addEndpointOptions(command: Command): Command {
     )
     .option('--client-cert <file>', 'PEM of the certificate that we show it, intermediate ones after it')
     .option('--client-key <file>', 'PEM of the private key of --client-cert; it is stored encrypted');
-}
-
-/** Throws UsageError for an option of the contract that has no effect yet: it is refused, not ignored. */
-export function refuseOptionsWithoutEffect({ orderingKey, onDeadLetter }: EndpointOptions): void {
-  for (const [option, value] of [
-    ['--ordering-key', orderingKey],
-    ['--on-dead-letter', onDeadLetter],
-  ] as const) {
-    if (value !== undefined) {
-      throw new UsageError(`${option} has no effect yet: ordered delivery is not built, so it is refused`);
-    }
-  }
 }
 
 /** Returns the settings if the action accepts them. Throws UsageError with the reason if it does not. */

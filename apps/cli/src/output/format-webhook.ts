@@ -4,7 +4,7 @@ import { redactQuery } from '@hqrelay/domain/secrets/redaction';
 import type { WebhookDetails } from '@hqrelay/db/queries/webhooks';
 import { type Cell, formatDuration, formatFields, formatTable, formatTime, onOneLine } from './print.ts';
 
-type Status = WebhookDetails['deliveries'][number];
+type Status = WebhookDetails['replays'][number] | WebhookDetails['deliveries'][number];
 
 /** The body as text; null when it is absent or not printable text. */
 export function bodyText(body: Buffer | null): string | null {
@@ -131,6 +131,7 @@ function whenOf(delivery: Status, now: number): string | null {
   const { state, heldReason } = delivery;
   if (state === 'dead_lettered' || state === 'cancelled') return null;
   const why = heldReason && heldBecause[heldReason];
+  if (heldReason === 'order' && 'order' in delivery && delivery.order) return placeOf(delivery.order);
   // A delivery that its endpoint holds has no due time.
   if (why && heldReason !== 'delay') return why;
   const due = delivery.heldUntil ?? delivery.nextAttemptAt;
@@ -138,6 +139,19 @@ function whenOf(delivery: Status, now: number): string | null {
   const waitMs = due.getTime() - now;
   const distance = formatDuration(waitMs);
   return `${waitMs > 0 ? `due in ${distance}` : `overdue by ${distance}`} (${formatTime(due)})`;
+}
+
+function placeOf({
+  key,
+  sequence,
+  behind,
+}: NonNullable<WebhookDetails['deliveries'][number]['order']>): string {
+  const ofKey = `of key ${onOneLine(key)}`;
+  if (sequence === null) return `until webhooks ${ofKey} that came before it are recorded`;
+  if (!behind) return `the next ${ofKey}`;
+  const { webhookId, state, nextAttemptAt } = behind;
+  const when = nextAttemptAt ? `next attempt ${formatTime(nextAttemptAt)}` : state.replace('_', '-');
+  return `behind ${webhookId} ${ofKey}, ${when}`;
 }
 
 function attempts({ attempts: made }: WebhookDetails): string {

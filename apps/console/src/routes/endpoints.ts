@@ -71,6 +71,8 @@ export const endpointRoutes = [
         eventTypes: body.eventTypes ?? [],
         retrySchedule: body.retrySchedule ?? parseRetrySchedule('hqrelay'),
         timeoutMs: body.timeoutMs ?? deliveryTimeoutMs,
+        orderingKey: body.orderingKey ?? null,
+        onDeadLetter: body.onDeadLetter ?? 'continue',
         forwardCredentials: body.forwardCredentials ?? false,
         fixedHeaders: pairs(body.headers) ?? null,
         caCertificates: body.caCertificates ?? null,

@@ -55,6 +55,21 @@ const settings = {
     .optional()
     .describe('hqrelay, omise, standard-webhooks, or delays such as ["1s","2s","4s"] (1s to 48h each).'),
   timeoutMs: z.int().min(1_000).max(30_000).optional(),
+  orderingKey: z
+    .string()
+    .min(1)
+    .max(255)
+    .nullable()
+    .optional()
+    .describe(
+      'Webhooks with the same value are delivered one at a time, in order: a JSON Pointer such as /order_id, or header:Name. Null is no order.',
+    ),
+  onDeadLetter: z
+    .enum(['continue', 'hold'])
+    .optional()
+    .describe(
+      'After a dead letter: deliver the next webhook of its key, or hold it until that one is replayed or skipped.',
+    ),
   forwardCredentials: z.boolean().optional().describe("Whether it gets the provider's credential too."),
   headers: z
     .array(z.strictObject({ name: z.string(), value: z.string() }))

@@ -30,6 +30,20 @@ export const listedWebhook = webhook
   })
   .meta({ id: 'ListedWebhook' });
 
+const order = z
+  .object({
+    key: z.string(),
+    sequence: z
+      .int()
+      .nullable()
+      .describe('Null while webhooks that were accepted before it may not be recorded.'),
+    behind: z
+      .object({ webhookId: id, state: z.enum(deliveryStates), nextAttemptAt: time.nullable() })
+      .nullable()
+      .describe('The first delivery of the key now; null for the first itself.'),
+  })
+  .meta({ id: 'DeliveryOrder', description: 'Where a delivery stands among those of its ordering key.' });
+
 const delivery = z
   .object({
     deliveryId: id,
@@ -47,10 +61,12 @@ const delivery = z
     replayedAt: time
       .nullable()
       .describe('When its dead letter was replayed, or closed because the payload was erased.'),
+    order: order.nullable().describe('Null for an unordered delivery, and for one that has ended.'),
   })
   .meta({ id: 'Delivery', description: 'A webhook on its way to one endpoint.' });
 
 const replay = delivery
+  .omit({ order: true })
   .extend({ replayId: id, requestedBy: z.string(), requestedAt: time })
   .meta({ id: 'Replay' });
 

@@ -1,5 +1,6 @@
 import type { CredentialPlace } from '@hqrelay/domain/inbound/forwarded-credentials';
 import type { ContentKey } from '@hqrelay/domain/inbound/content-keys';
+import type { OrderingKeys } from '@hqrelay/domain/inbound/ordering-key';
 import { newId } from '@hqrelay/domain/ids';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
 import type { HandshakeReply } from '@hqrelay/domain/providers/handshake';
@@ -40,6 +41,8 @@ export type VerifiedWebhook = {
   eventType: string | null;
   payloadSha256: string;
   contentKeys: readonly ContentKey[];
+  /** The values of ordering keys of those owed endpoints that have one. */
+  orderingKeysOf: (owed: readonly string[]) => OrderingKeys | undefined;
   headers: [string, string][];
   /** The query of the request, without the project's secrets. */
   query: string;

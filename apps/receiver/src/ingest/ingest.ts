@@ -4,6 +4,7 @@ import type { WebhookLogRow } from '@hqrelay/db/queries/append-audit';
 import { bodyKeyOf, signatureKeyOf } from '@hqrelay/domain/inbound/content-keys';
 import { findCredentials } from '@hqrelay/domain/inbound/forwarded-credentials';
 import { keepHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
+import { orderingKeysOf } from '@hqrelay/domain/inbound/ordering-key';
 import { formatReason } from '@hqrelay/domain/inbound/rejection-reason';
 import { identify } from '@hqrelay/domain/providers/identify';
 import { maskSecrets } from '@hqrelay/domain/secrets/mask-secrets';
@@ -65,6 +66,7 @@ function webhookOf(
   const payloadSha256 = view.bodySha256Hex();
   const secrets = deps.secrets.ofProject(project, request.receivedAt);
   const { webhookId, eventType } = identify(provider.preset, keys.settings, view);
+  const headers = keepHeaders(request.rawHeaders, secrets);
   const signatureKey = signatureKeyOf(check, provider.preset);
   return {
     request,
@@ -77,7 +79,8 @@ function webhookOf(
       ...(signatureKey ? [signatureKey] : []),
       ...(project.sameBody === 'duplicate' ? [bodyKeyOf(payloadSha256, project.idempotencyTtlSeconds)] : []),
     ],
-    headers: keepHeaders(request.rawHeaders, secrets),
+    orderingKeysOf: (owed) => orderingKeysOf(project.endpoints, owed, { view, headers }),
+    headers,
     query: maskSecrets(
       request.query,
       secrets.map(({ key }) => key),

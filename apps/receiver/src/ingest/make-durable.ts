@@ -1,7 +1,9 @@
-import type { AuditRecorder, RecordOutcome } from '@hqrelay/audit/audit-recorder';
-import type { AuditRow, OutboxRow } from '@hqrelay/db/queries/append-audit';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { RecordOutcome } from '@hqrelay/audit/audit-recorder';
+import type { OutboxRow, WebhookRow } from '@hqrelay/db/queries/append-audit';
 import { insertOutbox } from '@hqrelay/db/queries/outbox';
 import type { Postgres } from '@hqrelay/db/postgres';
+import type { OrderingKeys } from '@hqrelay/domain/inbound/ordering-key';
 import { owedEndpoints } from '@hqrelay/domain/inbound/owed-endpoints';
 import { encodeMessage } from '@hqrelay/queue/messages';
 import type { PublishResult } from '@hqrelay/queue/publishing/publish-channel';
@@ -10,10 +12,10 @@ import { workExchange } from '@hqrelay/queue/topology';
 import type { Admitted } from '../reservation/reserve.ts';
 import type { VerifiedWebhook } from './inbound-request.ts';
 import { logRowOf, payloadRowOf } from './log-row.ts';
+import { placeInOrder, recordInOrder, type OrderDeps } from './order/place-in-order.ts';
 
-export type MakeDurableDeps = {
+export type MakeDurableDeps = OrderDeps & {
   publisher: Publisher;
-  recorder: AuditRecorder;
   postgres: Postgres;
   /** The endpoints that an earlier request with this id made the webhook owe; undefined when Postgres does not answer. Never rejects. */
   findOwed: (id: string) => Promise<string[] | null | undefined>;
@@ -28,7 +30,7 @@ export type DurableOutcome = { kind: 'durable' } | { kind: 'failed'; reason: str
 
 type Records = {
   message: (mayBeDuplicate: boolean) => Buffer;
-  row: Extract<AuditRow, { kind: 'webhook' }>;
+  row: WebhookRow;
   mayBeDuplicate: boolean;
   /** Those of the message. */
   headers: readonly (readonly [string, string])[];
@@ -36,6 +38,8 @@ type Records = {
 
 const routingKey = 'hqrelay.webhooks';
 const outboxTimeoutMs = 600;
+/** How long the message of an ordered webhook waits for the rows: a worker that has the message first holds the delivery. */
+const rowsFirstMs = 250;
 
 /**
  * Step 5. Durable is both: a message that the broker confirmed or the outbox holds, and rows that Postgres committed or the
@@ -47,8 +51,11 @@ export async function makeDurable(
   admitted: Admitted,
 ): Promise<DurableOutcome> {
   const endpointIds = await endpointsOf(deps, webhook, admitted);
+  const orderingKeys = webhook.orderingKeysOf(endpointIds);
+  const ordering = orderingKeys && (await placeInOrder(deps, webhook.project.id, admitted.id, orderingKeys));
   const records: Records = {
-    message: (mayBeDuplicate) => messageOf(webhook, admitted.id, endpointIds, mayBeDuplicate),
+    message: (mayBeDuplicate) =>
+      messageOf(webhook, admitted.id, { endpointIds, orderingKeys }, mayBeDuplicate),
     row: {
       kind: 'webhook',
       log: {
@@ -57,6 +64,7 @@ export async function makeDurable(
         ...(webhook.project.sameBody === 'duplicate' && { bodyIsKey: true }),
       },
       payload: payloadRowOf(webhook),
+      ...(ordering && { ordering }),
     },
     mayBeDuplicate: admitted.mayBeDuplicate,
     headers: webhook.headers,
@@ -75,10 +83,9 @@ async function endpointsOf(
 }
 
 async function publishFirst(deps: MakeDurableDeps, records: Records): Promise<DurableOutcome> {
-  const [published, recorded] = await Promise.all([
-    publish(deps, records),
-    deps.recorder.record(records.row),
-  ]);
+  const recording = recordInOrder(deps, records.row);
+  if (records.row.ordering) await Promise.race([recording, wait(rowsFirstMs, undefined, { ref: false })]);
+  const [published, recorded] = await Promise.all([publish(deps, records), recording]);
   if (published.kind === 'confirmed' || recorded === 'unavailable') return confirmed(published, recorded);
   const stored = await deps.postgres.tryWithin(outboxTimeoutMs, (pool) =>
     insertOutbox(pool, outboxRowOf(records)),
@@ -89,11 +96,11 @@ async function publishFirst(deps: MakeDurableDeps, records: Records): Promise<Du
 }
 
 async function outboxFirst(deps: MakeDurableDeps, records: Records): Promise<DurableOutcome> {
-  const recorded = await deps.recorder.record({ ...records.row, outbox: outboxRowOf(records) });
+  const recorded = await recordInOrder(deps, { ...records.row, outbox: outboxRowOf(records) });
   if (recorded === 'stored') return { kind: 'durable' };
   // Since the choice was made, the broker may have come up or Postgres gone down: try once the other way round.
   const published = await publish(deps, records);
-  return confirmed(published, await deps.recorder.record(records.row));
+  return confirmed(published, await recordInOrder(deps, records.row));
 }
 
 function confirmed(published: PublishResult, recorded: RecordOutcome): DurableOutcome {
@@ -119,7 +126,7 @@ function outboxRowOf({ row, message }: Records): OutboxRow {
 function messageOf(
   { request, project, eventType, headers, credentials }: VerifiedWebhook,
   id: string,
-  endpointIds: string[],
+  { endpointIds, orderingKeys }: { endpointIds: string[]; orderingKeys: OrderingKeys | undefined },
   mayBeDuplicate: boolean,
 ): Buffer {
   return encodeMessage({
@@ -131,6 +138,7 @@ function messageOf(
       correlationId: request.correlationId,
       endpointIds,
       headers,
+      ...(orderingKeys && { orderingKeys }),
       ...(credentials.length > 0 && { credentials }),
       ...(mayBeDuplicate && { mayBeDuplicate: 'done_if_recorded' }),
     },

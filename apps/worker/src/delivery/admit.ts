@@ -6,7 +6,7 @@ import type { Verdict } from '@hqrelay/queue/consumer';
 import type { EndpointGate, Entrance, Pass } from '../endpoint/endpoint-gate.ts';
 import { ackIfStored } from '../outgoing/ack-if-stored.ts';
 import { delayInBrokerMaxMs, sendLater, workQueueOf, type OutgoingDeps } from '../outgoing/outgoing.ts';
-import { messageOf } from './delivery.ts';
+import { messageOf, orderingKeyOf } from './delivery.ts';
 import type { Routed } from './route.ts';
 
 export type AdmitDeps = OutgoingDeps & {
@@ -39,7 +39,8 @@ export async function admit(
   if (remainingMs > 0)
     return ackIfStored(sendLater(deps, workQueueOf(fields.lane), messageOf(delivery), remainingMs));
 
-  if (mark) await wait(otherMessageMs * (1 + deps.random()));
+  // The claim of an ordered delivery keeps other workers from it.
+  if (mark && orderingKeyOf(delivery) === undefined) await wait(otherMessageMs * (1 + deps.random()));
   const pass = await entrance.enter(endpoint.id, attemptTimeoutMs(endpoint));
   if (pass === 'stopped') return 'requeue';
   if (pass === 'shut') return { ...routed, kind: 'to_hold', reason: 'breaker' };

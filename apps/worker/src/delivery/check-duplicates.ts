@@ -35,7 +35,14 @@ export async function checkDuplicates(
     case 'done':
       return 'ack';
     case 'resume':
-      return { kind: 'resumed', delivery, endpoint, followUp: recordedFollowUp(history!), isResumed: true };
+      return {
+        kind: 'resumed',
+        delivery,
+        endpoint,
+        followUp: recordedFollowUp(history!),
+        isResumed: true,
+        isStored: true,
+      };
     case 'post':
       return admitted.kind === 'to_hold'
         ? ackIfStored(hold(deps, messageOf(delivery), admitted.reason, fields.notBefore))

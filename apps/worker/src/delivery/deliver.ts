@@ -6,11 +6,13 @@ import type { Delivery } from './delivery.ts';
 import { doFollowUp, type FollowUpDeps } from './do-follow-up.ts';
 import { makeAttempt, type MakeAttemptDeps } from './make-attempt.ts';
 import { recordAttempt, type RecordAttemptDeps } from './record-attempt.ts';
+import { takeTurn, type TakeTurnDeps } from './turn/take-turn.ts';
 import { route, type RouteDeps } from './route.ts';
 
 export type DeliverDeps = RouteDeps &
   AdmitDeps &
   CheckDuplicatesDeps &
+  TakeTurnDeps &
   MakeAttemptDeps &
   RecordAttemptDeps &
   FollowUpDeps & {
@@ -48,7 +50,9 @@ async function deliverAdmitted(
   if (isVerdict(checked)) return checked;
   if (checked.kind === 'resumed') return doFollowUp(deps, checked);
 
-  const attempted = await makeAttempt(deps, checked);
+  const inTurn = await takeTurn(deps, checked);
+  if (isVerdict(inTurn)) return inTurn;
+  const attempted = await makeAttempt(deps, inTurn);
   if (isVerdict(attempted)) return attempted;
   const recorded = await recordAttempt(deps, attempted);
   return isVerdict(recorded) ? recorded : doFollowUp(deps, recorded);

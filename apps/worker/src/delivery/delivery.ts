@@ -13,6 +13,11 @@ export type Delivery = {
   mark: DuplicateMark | undefined;
 };
 
+/** The value of the endpoint's ordering key; undefined for an unordered delivery, and for a replay, which takes no turn. */
+export function orderingKeyOf({ envelope, fields }: Delivery): string | undefined {
+  return fields.lane === 'replay' ? undefined : envelope.orderingKeys?.[fields.endpointId];
+}
+
 /** The first attempt of a webhook's delivery to one of the endpoints it owes. */
 export function firstDelivery(envelope: Envelope, endpointId: string): DeliveryFields {
   return {

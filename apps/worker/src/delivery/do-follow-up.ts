@@ -7,8 +7,9 @@ import { hold, type HoldDeps } from '../outgoing/hold.ts';
 import { delayInBrokerMaxMs, send, sendDeadLetter, sendLater, workQueueOf } from '../outgoing/outgoing.ts';
 import { messageOf, type Delivery } from './delivery.ts';
 import type { DisableEndpoint } from './disable-endpoint.ts';
+import { endTurn, type EndTurnDeps } from './turn/end-turn.ts';
 
-export type FollowUpDeps = HoldDeps & { disableEndpoint: DisableEndpoint; now: () => number };
+export type FollowUpDeps = HoldDeps & EndTurnDeps & { disableEndpoint: DisableEndpoint; now: () => number };
 
 /** A delivery whose attempt is recorded. `isResumed`: another worker may have done the follow-up already. */
 export type Followable = {
@@ -16,6 +17,8 @@ export type Followable = {
   endpoint: EndpointConfig;
   followUp: FollowUp;
   isResumed: boolean;
+  /** Whether the attempt's row is in Postgres, and not in the queue of spilled rows. */
+  isStored: boolean;
 };
 
 /** Does the follow-up of a recorded attempt, then acknowledges its message. A second time it changes nothing. */
@@ -23,11 +26,12 @@ export async function doFollowUp(deps: FollowUpDeps, followable: Followable): Pr
   const { delivery, endpoint, followUp } = followable;
   switch (followUp.kind) {
     case 'none':
+      await endTurn(deps, followable);
       return 'ack';
     case 'retry':
       return ackIfStored(scheduleRetry(deps, nextAttempt(followable, followUp.nextAttemptAt)));
     case 'dead_letter':
-      return ackIfStored(sendDeadLetter(deps, messageOf(delivery), followUp.reason));
+      return ackIfStored(sendToDeadLetters(deps, followable, followUp.reason));
     case 'disable_endpoint': {
       const { projectId } = delivery.envelope;
       await deps.disableEndpoint(projectId, endpoint.id, followUp.reason);
@@ -35,6 +39,17 @@ export async function doFollowUp(deps: FollowUpDeps, followable: Followable): Pr
       return ackIfStored(hold(deps, messageOf(nextAttempt(followable, now)), 'disabled', now));
     }
   }
+}
+
+/** Later deliveries of its key follow at once, unless the endpoint holds them until the dead letter is replayed or skipped. */
+async function sendToDeadLetters(
+  deps: FollowUpDeps,
+  followable: Followable,
+  reason: string,
+): Promise<boolean> {
+  const isSent = await sendDeadLetter(deps, messageOf(followable.delivery), reason);
+  if (isSent && followable.endpoint.onDeadLetter === 'continue') await endTurn(deps, followable);
+  return isSent;
 }
 
 function nextAttempt({ delivery, isResumed }: Followable, notBefore: number): Delivery {

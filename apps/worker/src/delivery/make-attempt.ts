@@ -9,12 +9,13 @@ import type { Verdict } from '@hqrelay/queue/consumer';
 import type { HealthSignal } from '../endpoint/endpoint-gate.ts';
 import type { Report } from '../report.ts';
 import { attemptTimeoutMs } from '@hqrelay/domain/delivery/attempt-timeout';
-import type { ToPost } from './check-duplicates.ts';
 import { postWebhook, type PostWebhookDeps } from './post-webhook.ts';
 import type { Routed } from './route.ts';
+import { isTurnOver, type InTurn, type LeaveTurn } from './turn/take-turn.ts';
 
 export type MakeAttemptDeps = PostWebhookDeps & {
   report: Report;
+  leaveTurn: LeaveTurn;
   now: () => number;
   random: () => number;
 };
@@ -30,14 +31,19 @@ export type Attempt = {
 export type Attempted = Routed & { attempt: Attempt };
 
 /** Posts the webhook, leaves the endpoint, and decides the follow-up. */
-export async function makeAttempt(deps: MakeAttemptDeps, toPost: ToPost): Promise<Attempted | Verdict> {
-  const { pass, delivery, project, endpoint } = toPost;
+export async function makeAttempt(deps: MakeAttemptDeps, toPost: InTurn): Promise<Attempted | Verdict> {
+  const { pass, delivery, project, endpoint, turn } = toPost;
+  // This process was frozen since it claimed the delivery: another worker may post it now.
+  if (turn && isTurnOver(turn)) return 'requeue';
   const startedAt = deps.now();
   const id = newId(startedAt);
   const exchange = await postWebhook(deps, toPost, { id, startedAt });
   pass.leave(healthSignalOf(exchange));
   // This worker stops, and another worker makes the same attempt.
-  if (exchange.kind === 'error' && exchange.code === 'ABORTED') return 'requeue';
+  if (exchange.kind === 'error' && exchange.code === 'ABORTED') {
+    if (turn) await deps.leaveTurn(delivery.fields);
+    return 'requeue';
+  }
   const endedAt = deps.now();
   const outcome = judgeAttempt(exchange, { now: endedAt, timeoutMs: attemptTimeoutMs(endpoint) });
   const followUp = followUpOf({

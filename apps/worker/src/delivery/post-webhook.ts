@@ -12,7 +12,7 @@ import type { Sender } from '@hqrelay/outbound/send-request';
 import type { Envelope } from '@hqrelay/queue/messages';
 import type { OpenedSecrets } from '@hqrelay/projects/opened-secrets';
 import { attemptTimeoutMs } from '@hqrelay/domain/delivery/attempt-timeout';
-import type { Routed } from './route.ts';
+import type { InTurn } from './turn/take-turn.ts';
 
 export type PostWebhookDeps = {
   sender: Sender;
@@ -24,7 +24,7 @@ export type PostWebhookDeps = {
 /** Posts the webhook to its endpoint. Secrets that the endpoint repeats in its answer are masked. */
 export async function postWebhook(
   deps: PostWebhookDeps,
-  { delivery: { envelope, fields, body }, project, endpoint }: Routed,
+  { delivery: { envelope, fields, body }, project, endpoint, turn }: InTurn,
   { id, startedAt: now }: { id: string; startedAt: number },
 ): Promise<HttpExchange> {
   const projectSecrets = deps.secrets.ofProject(project, now);
@@ -40,6 +40,7 @@ export async function postWebhook(
     webhookLogId: envelope.id,
     attemptNum: fields.attemptNum,
     correlationId: envelope.correlationId,
+    sequence: turn?.sequence,
     body,
     now,
     traceparent: deps.isTraced ? traceparentOf(envelope, id) : undefined,

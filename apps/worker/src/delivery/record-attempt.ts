@@ -18,14 +18,21 @@ export async function recordAttempt(
   attempted: Attempted,
 ): Promise<Followable | Verdict> {
   const { delivery, endpoint, attempt } = attempted;
-  switch (await recordUntilStored(deps.recorder, rowOf(delivery, attempt))) {
+  const outcome = await recordUntilStored(deps.recorder, rowOf(delivery, attempt));
+  switch (outcome) {
     case 'unavailable':
       return 'requeue';
     case 'overtaken':
       return resumeOvertaken(deps, attempted);
     case 'stored':
     case 'spilled':
-      return { delivery, endpoint, followUp: attempt.followUp, isResumed: false };
+      return {
+        delivery,
+        endpoint,
+        followUp: attempt.followUp,
+        isResumed: false,
+        isStored: outcome === 'stored',
+      };
   }
 }
 
@@ -58,7 +65,7 @@ async function resumeOvertaken(
   const answer = answerDuplicate({ attemptNum, notBefore, mark, history, isInFlightHere: false });
   if (answer === 'done') return 'ack';
   const followUp = answer === 'resume' ? recordedFollowUp(history) : attempt.followUp;
-  return { delivery, endpoint, followUp, isResumed: true };
+  return { delivery, endpoint, followUp, isResumed: true, isStored: true };
 }
 
 function rowOf(

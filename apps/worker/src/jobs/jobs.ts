@@ -10,6 +10,7 @@ import { drainOutbox } from './drain-outbox.ts';
 import { drainSpilledAudit } from './drain-spilled-audit.ts';
 import { dropExpiredKeys } from './drop-expired-keys.ts';
 import { createDropPayloads } from './drop-payloads.ts';
+import { createEndTurns } from './end-turns.ts';
 import { forgetQuietBreakers } from './forget-quiet-breakers.ts';
 import { makePartitions } from './make-partitions.ts';
 import { createMeasureBacklog, type MeasureBacklogDeps } from './measure-backlog.ts';
@@ -18,6 +19,7 @@ import type { MeasureQueueAgesDeps } from './queue-ages.ts';
 import { releaseHeld } from './release-held.ts';
 import { rollUpStatistics } from './roll-up-statistics.ts';
 import type { Job } from './runner.ts';
+import { createSequenceWebhooks } from './sequence-webhooks.ts';
 import { runReplayJobs } from './run-replay-jobs.ts';
 import { createStoreDeadLetters } from './store-dead-letters.ts';
 
@@ -53,6 +55,8 @@ export function createJobs(deps: JobDeps) {
       run: (stopping) => runReplayJobs(deps, stopping),
     },
     putBackStranded: { everyMs: 10_000, event: 'webhooks.put_back', run: createPutBackStranded(deps) },
+    endTurns: { everyMs: 5_000, event: 'turns.ended', run: createEndTurns(deps) },
+    sequenceWebhooks: { everyMs: 1_000, event: 'keys.sequenced', run: createSequenceWebhooks(deps) },
     refreshBreakers: { everyMs: 1_000, run: () => deps.gate.breakers.refresh() },
     countWorkers: { everyMs: 2_000, run: () => countWorkers(deps) },
     countNearLimit: { everyMs: 5_000, run: () => countNearLimit(deps) },

@@ -2,6 +2,7 @@ import type { Postgres } from '@hqrelay/db/postgres';
 import { countOpenDeadLetters } from '@hqrelay/db/queries/dead-letters';
 import { countHeld, holdReasons } from '@hqrelay/db/queries/held-deliveries';
 import { countOutbox } from '@hqrelay/db/queries/outbox';
+import { measureOrder } from '@hqrelay/db/queries/waiting-turns';
 import type { BrokerConnection } from '@hqrelay/queue/connection/broker-connection';
 import { backlogOf } from '@hqrelay/queue/queue-backlog';
 import { allQueues, deadLetterQueue, largeQueueOf, workQueues } from '@hqrelay/queue/topology';
@@ -22,6 +23,14 @@ export function createBacklogGauges(registry: Registry) {
       ['queue'],
     ),
     held: gauge('hqrelay_held_deliveries', 'Deliveries that wait in Postgres', ['reason']),
+    orderedKeysHeld: measured(
+      'hqrelay_ordered_keys_held',
+      'Keys of ordered endpoints with deliveries that wait for an earlier one of the key',
+    ),
+    orderedKeyOldestAge: measured(
+      'hqrelay_ordered_key_oldest_age_seconds',
+      'Age of the oldest webhook that waits for an earlier one of its key; 0 when none does',
+    ),
     outboxDepth: measured('hqrelay_outbox_depth', 'Messages that wait in Postgres for the broker'),
     projectsNearLimit: measured(
       'hqrelay_projects_near_limit',
@@ -52,17 +61,22 @@ export function createMeasureBacklog(deps: MeasureBacklogDeps & MeasureQueueAges
       const ageMs = Math.max(ages.get(queue) ?? 0, ages.get(largeQueueOf(queue)) ?? 0);
       gauges.oldestAge.set({ queue }, ageMs / 1_000);
     }
-    await measureTables(deps, depths);
+    await measureTables(deps, depths, askedAt);
   };
 }
 
 async function measureTables(
   { postgres, gauges }: MeasureBacklogDeps,
   depths: ReadonlyMap<string, number> | undefined,
+  askedAt: number,
 ): Promise<void> {
   if (!postgres.health.isUp) return;
   const held = await countHeld(postgres.pool);
   for (const reason of holdReasons) gauges.held.set({ reason }, held.get(reason) ?? 0);
+  const { keysHeld, oldestAt } = await measureOrder(postgres.pool);
+  gauges.orderedKeysHeld.set(keysHeld);
+  const oldestAgeMs = oldestAt === null ? 0 : askedAt - oldestAt;
+  gauges.orderedKeyOldestAge.set(Math.max(0, oldestAgeMs) / 1_000);
   gauges.outboxDepth.set(await countOutbox(postgres.pool));
   // Dead letters move from the queue to the table: while one count is missing, the gauge keeps the last sum.
   if (!depths) return;

@@ -59,11 +59,12 @@ export function createPutBackStranded(
   };
 }
 
-function encode({ payload, credentials, ...webhook }: RecordedWebhook) {
+function encode({ payload, credentials, orderingKeys, ...webhook }: RecordedWebhook) {
   const envelope = {
     v: 1 as const,
     ...webhook,
     ...(credentials && { credentials }),
+    ...(orderingKeys && { orderingKeys }),
     // The broker may have stored a message that it did not confirm, and the provider may retry.
     mayBeDuplicate: 'done_if_recorded' as const,
   };

@@ -56,7 +56,7 @@ export async function hold(
     webhookLogId: envelope.id,
     endpointId: delivery.endpointId,
     attemptNum: delivery.attemptNum,
-    orderingKey: null,
+    orderingKey: envelope.orderingKeys?.[delivery.endpointId] ?? null,
     reason,
     dueAt,
     queue,
@@ -64,7 +64,7 @@ export async function hold(
     replacesSameAttempt: mark === 'resume_if_recorded',
   });
   if (isStored) return true;
-  const mayBeDueSoon = reason === 'breaker' || reason === 'paused';
+  const mayBeDueSoon = reason === 'breaker' || reason === 'paused' || reason === 'order';
   const overdue = mayBeDueSoon ? overdueMs(envelope, delivery, deps.now()) : withoutPostgresMaxMs;
   const delayMs = Math.min(Math.max(overdue, withoutPostgresMinMs), withoutPostgresMaxMs);
   return sendLater(deps, queue, message, delayMs);

@@ -14,6 +14,7 @@ import { LiveFirst } from '../intake/live-first.ts';
 import { createStoreHeld } from '../outgoing/hold.ts';
 import { createReport } from '../report.ts';
 import type { Stores } from './stores.ts';
+import { createTurns } from './turns.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
 /** The dependencies of handling a message. */
@@ -32,6 +33,7 @@ export function createDispatchDeps(
     readHistory: createReadHistory(postgres),
     readHistoryOfAnyTime: createReadHistoryOfAnyTime(postgres),
     storeHeld: createStoreHeld(postgres, now),
+    ...createTurns(postgres, publisher, logger),
     gate,
     sender: createWorkerSender(config, lanes),
     secrets: new OpenedSecrets(parseSecretKeys(config.secretsKey), (error) =>

@@ -11,7 +11,14 @@ import type { CheckedSettings } from './check-settings.ts';
 export type NewEndpoint = SecretSettings &
   Pick<
     EndpointSettings,
-    'url' | 'eventTypes' | 'retrySchedule' | 'timeoutMs' | 'forwardCredentials' | 'caCertificates'
+    | 'url'
+    | 'eventTypes'
+    | 'retrySchedule'
+    | 'timeoutMs'
+    | 'orderingKey'
+    | 'onDeadLetter'
+    | 'forwardCredentials'
+    | 'caCertificates'
   >;
 
 /** The caller gets the signing secret this once. */
@@ -42,7 +49,7 @@ export async function addEndpoint(
       const endpoint = await insertEndpoint(client, {
         id,
         projectId,
-        settings: { orderingKey: null, ...settings, ...nothingSealed, ...sealed },
+        settings: { ...settings, ...nothingSealed, ...sealed },
         secret,
       });
       await recordChange(client, deps.actor, {

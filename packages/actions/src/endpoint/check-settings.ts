@@ -4,6 +4,7 @@ import {
   checkClientCertificate,
   type ClientCertificate,
 } from '@hqrelay/domain/network/endpoint-tls';
+import { orderingKeyProblem } from '@hqrelay/domain/inbound/ordering-key';
 import { checkEndpointUrl, type NetworkPolicy } from '@hqrelay/domain/network/network-policy';
 import { redactUrl } from '@hqrelay/domain/secrets/redaction';
 import { done, refused, type ActionResult, type Refusal } from '../action.ts';
@@ -12,6 +13,7 @@ import { problemOfHeaders } from './header-problem.ts';
 /** Settings of an endpoint that a person gives. Undefined keeps the stored one, null removes it. */
 export type UncheckedSettings = {
   url?: string | undefined;
+  orderingKey?: string | null | undefined;
   /** Pairs of name and value. */
   fixedHeaders?: readonly (readonly [string, string])[] | null | undefined;
   /** PEM. */
@@ -34,7 +36,10 @@ export function checkSettings<Settings extends UncheckedSettings>(
   now: number,
 ): ActionResult<CheckedSettings<Settings>> {
   const refusal =
-    refusalOfUrl(policy, settings) ?? refusalOfHeaders(settings) ?? refusalOfCertificates(settings, now);
+    refusalOfUrl(policy, settings) ??
+    refusalOfOrderingKey(settings) ??
+    refusalOfHeaders(settings) ??
+    refusalOfCertificates(settings, now);
   return refusal ?? done(settings as CheckedSettings<Settings>);
 }
 
@@ -44,6 +49,11 @@ function refusalOfUrl(policy: NetworkPolicy, { url }: UncheckedSettings): Refusa
   return checked.ok
     ? undefined
     : refused('endpoint.invalid_url', `the URL ${redactUrl(url)} cannot be used: ${checked.reason}`);
+}
+
+function refusalOfOrderingKey({ orderingKey }: UncheckedSettings): Refusal | undefined {
+  const problem = orderingKey ? orderingKeyProblem(orderingKey) : undefined;
+  return problem ? refused('endpoint.invalid_ordering_key', problem) : undefined;
 }
 
 function refusalOfHeaders({ fixedHeaders }: UncheckedSettings): Refusal | undefined {

@@ -50,13 +50,29 @@ export type DeliveryAttemptRow = {
   nextAttemptAt: number | null;
 };
 
+/** The place of a webhook's deliveries behind earlier ones of their keys. */
+export type WebhookOrdering = {
+  deliveries: readonly { deliveryId: string; endpointId: string; key: string }[];
+  /** When the webhook was accepted, µs since epoch. */
+  acceptedAtUs: number;
+  /** Whether webhooks that were accepted before it may be missing in Postgres: then it gets no sequence yet. */
+  isEarly: boolean;
+};
+
 /** A message to be published when the broker is back; `id` is the same for every duplicate of it. */
 export type OutboxRow = { id: string; exchange: string; routingKey: string; message: Buffer };
 
-export type AuditRow =
-  /** `outbox`: committed together with the facts, or not at all. */
-  | { kind: 'webhook'; log: WebhookLogRow; payload: WebhookPayloadRow | null; outbox?: OutboxRow }
-  | { kind: 'attempt'; attempt: DeliveryAttemptRow };
+export type WebhookRow = {
+  kind: 'webhook';
+  log: WebhookLogRow;
+  payload: WebhookPayloadRow | null;
+  /** Committed together with the facts, or not at all. */
+  outbox?: OutboxRow;
+  /** Of a webhook that owes a delivery to an ordered endpoint; its sequences are committed together with the facts. */
+  ordering?: WebhookOrdering;
+};
+
+export type AuditRow = WebhookRow | { kind: 'attempt'; attempt: DeliveryAttemptRow };
 
 /** The time that decides a row's partition: the one inside its own id. ms since epoch. */
 export function timeOfRow(row: AuditRow): number {
@@ -65,11 +81,11 @@ export function timeOfRow(row: AuditRow): number {
 
 // One statement for a whole batch: facts travel as one JSON text, bytes as one binary value that is cut at offsets, which
 // costs a fraction of a parameter each. Written twice, a row stays one: its id and its time are its producer's.
-const insertWebhooks = `batch as materialized (
+const batchOfWebhooks = (ofOrdered = '') => `batch as materialized (
   select * from json_to_recordset($1::json) as r(id uuid, "projectId" uuid, "webhookId" text, "eventType" text, status webhook_status,
     reason text, "endpointIds" uuid[], "duplicateOf" uuid, "payloadSha256" text, "payloadBytes" int, "bodyIsKey" boolean,
     "remoteAddr" text, "correlationId" text, "requestCount" int, "receivedAt" bigint, "payloadStart" int, "payloadLength" int, headers jsonb, query text, credentials jsonb,
-    "outboxId" uuid, exchange text, "routingKey" text, "messageStart" int, "messageLength" int, place int)
+    "outboxId" uuid, exchange text, "routingKey" text, "messageStart" int, "messageLength" int, place int${ofOrdered})
 ), messages as (
   insert into outbox (id, exchange, routing_key, message, created_at)
   select "outboxId", exchange, "routingKey", substring($2::bytea from "messageStart" + 1 for "messageLength"), now()
@@ -81,13 +97,39 @@ const insertWebhooks = `batch as materialized (
     to_timestamp("receivedAt" / 1000.0)
   from batch where "payloadStart" is not null
   on conflict do nothing
-)
+)`;
+
+const insertLogs = `
 insert into webhook_logs (id, project_id, webhook_id, event_type, status, reason, endpoint_ids, duplicate_of, payload_sha256,
   payload_bytes, body_is_key, remote_addr, correlation_id, request_count, received_at)
 select id, "projectId", "webhookId", "eventType", status, reason, coalesce("endpointIds", '{}'), "duplicateOf", "payloadSha256",
   "payloadBytes", "bodyIsKey", "remoteAddr", "correlationId", coalesce("requestCount", 1), to_timestamp("receivedAt" / 1000.0)
 from batch
 on conflict do nothing`;
+
+const insertWebhooks = batchOfWebhooks() + insertLogs;
+
+// Only a webhook whose facts are new gets sequences: its row may be written again after its deliveries have ended. Each key's row
+// is locked until the commit, so no later sequence of a key is committed before an earlier one; in their order, so that two
+// receivers never deadlock.
+const insertOrderedWebhooks = `${batchOfWebhooks(', deliveries json, "acceptedAtUs" bigint, "isEarly" boolean')}, logs as (${insertLogs} returning id
+), entry as (
+  select d."deliveryId", batch.id, d."endpointId", d.key, batch."acceptedAtUs", batch."isEarly"
+  from batch join logs using (id)
+  cross join lateral json_to_recordset(batch.deliveries) as d("deliveryId" uuid, "endpointId" uuid, key text)
+), sequenced as (
+  insert into ordering_keys as k (endpoint_id, ordering_key, last_sequence, has_unsequenced)
+  select "endpointId", key, case when bool_or("isEarly") then 0 else count(*) end, bool_or("isEarly")
+  from entry group by "endpointId", key order by "endpointId", key collate "C"
+  on conflict (endpoint_id, ordering_key) do update set has_unsequenced = k.has_unsequenced or excluded.has_unsequenced,
+    last_sequence = k.last_sequence + case when k.has_unsequenced then 0 else excluded.last_sequence end
+  returning endpoint_id, ordering_key, last_sequence, has_unsequenced
+)
+insert into ordered_deliveries (delivery_id, webhook_log_id, endpoint_id, ordering_key, accepted_at_us, sequence)
+select e."deliveryId", e.id, e."endpointId", e.key, e."acceptedAtUs",
+  case when not s.has_unsequenced then s.last_sequence + 1 - row_number() over (
+    partition by e."endpointId", e.key order by e."acceptedAtUs" desc, e.id desc) end
+from entry e join sequenced s on s.endpoint_id = e."endpointId" and s.ordering_key = e.key`;
 
 const insertAttempts = `insert into delivery_attempts (id, delivery_id, webhook_log_id, project_id, endpoint_id, lane, attempt_num, status, status_code,
   latency_ms, error, response_body, correlation_id, attempted_at, next_attempt_at)
@@ -99,26 +141,26 @@ from json_to_recordset($1::json) as r(id uuid, "deliveryId" uuid, "webhookLogId"
 on conflict do nothing`;
 
 /**
- * Commits the rows, all or none; a row that exists already stays as it is. Each kind is one statement and one
- * transaction of its own. Returns the ids of attempts that have a row of another id already: another worker made the same
+ * Commits the rows, all or none; a row that exists already stays as it is. Attempts, unordered and ordered webhooks are one
+ * statement and one transaction each. Returns the ids of attempts that have a row of another id already: another worker made the same
  * attempt. Throws the error of Postgres.
  */
 export async function appendAudit(pool: pg.Pool, rows: readonly AuditRow[]): Promise<ReadonlySet<string>> {
   const webhooks = rows.filter((row) => row.kind === 'webhook');
+  const ordered = webhooks.filter(({ ordering }) => ordering);
+  const unordered = ordered.length > 0 ? webhooks.filter(({ ordering }) => !ordering) : webhooks;
   const attempts = rows.filter((row) => row.kind === 'attempt');
   const [overtaken] = await Promise.all([
     attempts.length > 0 ? appendAttempts(pool, attempts) : noIds,
-    webhooks.length > 0 ? appendWebhooks(pool, webhooks) : undefined,
+    unordered.length > 0 ? appendWebhooks(pool, insertWebhooks, unordered) : undefined,
+    ordered.length > 0 ? appendWebhooks(pool, insertOrderedWebhooks, ordered) : undefined,
   ]);
   return overtaken;
 }
 
 const noIds: ReadonlySet<string> = new Set();
 
-async function appendWebhooks(
-  pool: pg.Pool,
-  rows: readonly Extract<AuditRow, { kind: 'webhook' }>[],
-): Promise<void> {
+async function appendWebhooks(pool: pg.Pool, statement: string, rows: readonly WebhookRow[]): Promise<void> {
   const blob: Buffer[] = [];
   let blobLength = 0;
   const place = (bytes: Buffer): number => {
@@ -126,7 +168,7 @@ async function appendWebhooks(
     blobLength += bytes.length;
     return blobLength - bytes.length;
   };
-  const facts = rows.map(({ log, payload, outbox }, index) =>
+  const facts = rows.map(({ log, payload, outbox, ordering }, index) =>
     storable({
       ...log,
       receivedAt: timeOfId(log.id),
@@ -137,6 +179,7 @@ async function appendWebhooks(
         payloadStart: place(payload.payload),
         payloadLength: payload.payload.length,
       }),
+      ...ordering,
       ...(outbox && {
         place: index,
         outboxId: outbox.id,
@@ -152,8 +195,8 @@ async function appendWebhooks(
     rows.map(({ log }) => timeOfId(log.id)),
     Date.now(),
   );
-  if (stale) await pool.query(`with ${markStale('$3')}, ${insertWebhooks}`, [...values, stale]);
-  else await pool.query(`with ${insertWebhooks}`, values);
+  if (stale) await pool.query(`with ${markStale('$3')}, ${statement}`, [...values, stale]);
+  else await pool.query(`with ${statement}`, values);
 }
 
 async function appendAttempts(

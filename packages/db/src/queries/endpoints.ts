@@ -44,7 +44,7 @@ export type SealedSettings = {
 
 export type EndpointSettings = Pick<
   Endpoint,
-  'url' | 'eventTypes' | 'retrySchedule' | 'timeoutMs' | 'orderingKey' | 'forwardCredentials'
+  'url' | 'eventTypes' | 'retrySchedule' | 'timeoutMs' | 'orderingKey' | 'onDeadLetter' | 'forwardCredentials'
 > &
   SealedSettings;
 
@@ -67,6 +67,7 @@ const columnOf: Readonly<Record<keyof EndpointChanges, string>> = {
   retrySchedule: 'retry_schedule',
   timeoutMs: 'timeout_ms',
   orderingKey: 'ordering_key',
+  onDeadLetter: 'on_dead_letter',
   forwardCredentials: 'forward_credentials',
   sealedHeaders: 'sealed_headers',
   headersKeyId: 'headers_key_id',
@@ -89,11 +90,11 @@ export async function insertEndpoint(
   const { id, projectId, settings, secret } = inserted;
   const { rows } = await client.query<Endpoint>(
     `with endpoint as (
-       insert into endpoints (id, project_id, url, event_types, retry_schedule, timeout_ms, ordering_key, forward_credentials,
+       insert into endpoints (id, project_id, url, event_types, retry_schedule, timeout_ms, ordering_key, on_dead_letter, forward_credentials,
          sealed_headers, headers_key_id, ca_certificates, sealed_client_certificate, client_certificate_key_id)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning *
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning *
      ), secret as (
-       insert into endpoint_secrets (id, endpoint_id, sealed, key_id) select $14, id, $15, $16 from endpoint
+       insert into endpoint_secrets (id, endpoint_id, sealed, key_id) select $15, id, $16, $17 from endpoint
      )
      select ${endpointColumns} from endpoint`,
     [
@@ -104,6 +105,7 @@ export async function insertEndpoint(
       settings.retrySchedule,
       settings.timeoutMs,
       settings.orderingKey,
+      settings.onDeadLetter,
       settings.forwardCredentials,
       settings.sealedHeaders,
       settings.headersKeyId,

@@ -13,6 +13,8 @@ export type RecordedWebhook = {
   endpointIds: string[];
   headers: [string, string][];
   credentials: CredentialPlace[] | null;
+  /** Of its ordered deliveries that have not ended; null when there is none. */
+  orderingKeys: Record<string, string> | null;
   payload: Buffer;
 };
 
@@ -39,7 +41,10 @@ export async function readRecordedWebhooks(
 ): Promise<Map<string, RecordedWebhook>> {
   const { rows } = await client.query<RecordedWebhook>(
     `select w.id, w.project_id as "projectId", w.event_type as "eventType", w.correlation_id as "correlationId",
-       w.endpoint_ids as "endpointIds", p.headers, p.credentials, p.payload
+       w.endpoint_ids as "endpointIds", p.headers, p.credentials, p.payload, (
+         select jsonb_object_agg(o.endpoint_id, o.ordering_key) from unnest(w.endpoint_ids) as owed (endpoint_id)
+         join ordered_deliveries o on o.delivery_id = hqrelay_delivery_id(w.id, owed.endpoint_id)
+       ) as "orderingKeys"
      from unnest($1::uuid[]) as asked (id)
      join webhook_logs w on w.id = asked.id and w.received_at = hqrelay_time_of(asked.id)::timestamptz(3)
      join webhook_payloads p on p.id = asked.id and p.received_at = hqrelay_time_of(asked.id)::timestamptz(3)`,

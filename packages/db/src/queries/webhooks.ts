@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { webhookStatus } from '../schema/webhook-logs.ts';
 import type { DeliveryAttemptRow } from './append-audit.ts';
+import { readDeliveryOrders, type DeliveryOrder } from './delivery-order.ts';
 import type { HoldReason } from './held-deliveries.ts';
 
 /** The values of the enum `webhook_status`. */
@@ -52,6 +53,8 @@ export type WebhookDetails = {
     deadReason: string | null;
     /** When it was replayed. */
     replayedAt: Date | null;
+    /** Null for an unordered delivery, and for one that has ended. */
+    order: DeliveryOrder | null;
   }[];
   /** In the order they were made, replays too. */
   attempts: (Omit<DeliveryAttemptRow, 'webhookLogId' | 'projectId' | 'nextAttemptAt'> & {
@@ -59,7 +62,7 @@ export type WebhookDetails = {
     nextAttemptAt: Date | null;
   })[];
   /** In the order they were asked for; each is a delivery of its own. */
-  replays: (WebhookDetails['deliveries'][number] & {
+  replays: (Omit<WebhookDetails['deliveries'][number], 'order'> & {
     replayId: string;
     requestedBy: string;
     requestedAt: Date;
@@ -157,13 +160,17 @@ async function readPayload(
 }
 
 async function readDeliveries(pool: pg.Pool, key: Key): Promise<WebhookDetails['deliveries']> {
-  const deliveries = await pool.query<WebhookDetails['deliveries'][number]>(
+  const { rows } = await pool.query<Omit<WebhookDetails['deliveries'][number], 'order'>>(
     `select ${status}
      from delivery_status s left join endpoints e on e.id = s.endpoint_id
      where s.webhook_log_id = $1 and s.received_at = $2 order by e.created_at, s.endpoint_id`,
     key,
   );
-  return deliveries.rows;
+  const orders = await readDeliveryOrders(
+    pool,
+    rows.map(({ deliveryId }) => deliveryId),
+  );
+  return rows.map((row) => ({ ...row, order: orders.get(row.deliveryId) ?? null }));
 }
 
 async function readAttempts(pool: pg.Pool, key: Key): Promise<WebhookDetails['attempts']> {

@@ -14,6 +14,8 @@ const state = [
   'statistics_stale',
   'statistics_progress',
   'delivery_decisions',
+  'ordering_keys',
+  'ordered_deliveries',
 ];
 const api = ['api_keys', 'api_answers', 'console_links', 'sessions'];
 const views = ['delivery_status', 'replay_status'];
@@ -52,6 +54,8 @@ export const groupRoles = {
     'insert on webhook_logs, webhook_payloads',
     'insert, update on idempotency_keys',
     'select (id), insert, update (message) on outbox',
+    'select, insert, update on ordering_keys',
+    'insert on ordered_deliveries',
     // It asks whether a message, an attempt or a held delivery of an accepted webhook exists.
     'select (webhook_log_id, attempted_at) on delivery_attempts',
     'select (webhook_log_id) on held_deliveries',
@@ -64,8 +68,8 @@ export const groupRoles = {
     `select on ${everything}`,
     // Also the receiver's rows, which wait in RabbitMQ while Postgres is down.
     'insert on webhook_logs, webhook_payloads, delivery_attempts, replays, admin_log, dead_letters',
-    'insert, update, delete on held_deliveries, outbox, endpoint_breakers',
-    'insert, update on endpoint_releases, stranded_search',
+    'insert, update, delete on held_deliveries, outbox, endpoint_breakers, ordered_deliveries',
+    'insert, update on endpoint_releases, stranded_search, ordering_keys',
     'insert, delete on received_statistics, attempt_statistics, statistics_stale',
     'update on statistics_progress',
     'update (replay_id, replayed_at) on dead_letters',

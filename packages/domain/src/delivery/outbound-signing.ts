@@ -52,6 +52,8 @@ export function deliveryHeaders(input: {
   webhookLogId: string;
   attemptNum: number;
   correlationId: string;
+  /** The delivery's place among those of its key; undefined where it is unordered. */
+  sequence?: number | undefined;
   body: Uint8Array;
   now: number;
   /** Sent unless the provider or a fixed header has one. */
@@ -71,6 +73,7 @@ export function deliveryHeaders(input: {
     ours.push([`${prefix}webhook-signature`, signature]);
   }
   ours.push(['x-hqrelay-attempt', String(input.attemptNum)], ['x-correlation-id', input.correlationId]);
+  if (input.sequence !== undefined) ours.push(['x-hqrelay-sequence', String(input.sequence)]);
 
   const fixed = fixedHeaders.filter(([name]) => {
     return !isRelayHeader(name, isTaken) && !connectionHeaders.has(name.toLowerCase());

@@ -57,7 +57,8 @@ function storableEventType(wireText: string): string | null {
   return isStorable ? text : null;
 }
 
-function storableId(wireText: string): string {
+/** `wireText`: one character for each byte. */
+export function storableId(wireText: string): string {
   if (wireText.length <= idBytesMax && printableAscii.test(wireText)) return wireText;
   const bytes = wireBytes(wireText);
   const text = decodeWire(wireText);
