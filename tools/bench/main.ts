@@ -13,6 +13,7 @@ import { createBare, createProduct, type Pipeline, type PipelineName } from './p
 import { measureDrain, measureRound, type Measured, type RoundOptions } from './round.ts';
 import { measureDashboards } from './dashboards/main.ts';
 import { measureIsolation } from './isolation/main.ts';
+import { listCells, listSettings, measureLists } from './lists/main.ts';
 import { measureOracle } from './oracle/main.ts';
 import { measureScrapes } from './scrape/main.ts';
 import { measureTracing } from './tracing/main.ts';
@@ -23,6 +24,8 @@ const usage = `npm run bench -- [options]
   --isolation    measures the effect of hanging endpoints, storms and backlogs on other endpoints, instead of throughput
   --oracle       compares the times of refused requests for unknown, disabled and real projects, instead of throughput
   --dashboards   measures the SQL of the panels over a million webhooks, instead of throughput
+  --lists        measures lists, searches and statistics on 5 million webhooks and on 5,000, and prints their plans, in
+                 about ten minutes; --webhooks N takes another number than 5 million
   --scrape       measures how long a scrape of the metrics takes, with and without load, instead of throughput
   --tracing      compares the product with and without traces, instead of throughput
   --only A,B     runs these scenarios of --isolation alone
@@ -38,6 +41,8 @@ const { values } = parseArgs({
     oracle: { type: 'boolean', default: false },
     scrape: { type: 'boolean', default: false },
     tracing: { type: 'boolean', default: false },
+    lists: { type: 'boolean', default: false },
+    webhooks: { type: 'string', default: '5000000' },
     only: { type: 'string', default: '' },
     drain: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
@@ -51,10 +56,10 @@ const plan = values.quick
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 if (values.help) process.stdout.write(usage);
-else await withDurableServices({ say }, modeOf(values));
+else await withDurableServices({ say, postgresSettings: values.lists ? listSettings : [] }, modeOf(values));
 
 function modeOf(wanted: typeof values): (services: DurableServices) => Promise<void> {
-  const modes = { dashboards, isolation, oracle, scrape, tracing };
+  const modes = { dashboards, isolation, lists, oracle, scrape, tracing };
   const [mode] = Object.entries(modes).filter(([name]) => wanted[name as keyof typeof modes]);
   return mode?.[1] ?? throughput;
 }
@@ -80,6 +85,14 @@ async function dashboards(services: DurableServices): Promise<void> {
   for (const { panel, period } of unpruned)
     say(`${panel} over ${period} reads partitions of other months or none`);
   if (unpruned.length > 0) process.exitCode = 1;
+}
+
+async function lists(services: DurableServices): Promise<void> {
+  const webhooks = Number(values.webhooks);
+  const lines = await measureLists(services, { webhooks, say });
+  for (const { name, plans } of lines) process.stdout.write(`\n## ${name}\n\n${plans.join('\n\n')}\n`);
+  await showTable('docs/performance.md', 'lists', listCells(lines, webhooks));
+  if (lines.some(({ holds }) => !holds)) process.exitCode = 1;
 }
 
 async function isolation(services: DurableServices): Promise<void> {
