@@ -11,6 +11,7 @@ import { createRegistry } from '@hqrelay/runtime/metrics';
 import type { ApiDeps } from './api/request-context.ts';
 import { createApp } from './app.ts';
 import type { ConsoleConfig } from './config.ts';
+import { LiveFeed } from './live/live-feed.ts';
 import { createReport } from './report.ts';
 import { createStores, type Stores } from './stores.ts';
 
@@ -32,6 +33,7 @@ export function createConsole(
   const stores = createStores(config, logger);
   const api = createApiDeps(config, stores, { logger, report: createReport(logger, registry) });
   const health = { ...healthOf(stores), isDraining, registry };
+  const server = createHttpServer(createApp({ api, health, trustProxy: config.trustProxy }));
   let deleting: NodeJS.Timeout | undefined;
   return {
     connect() {
@@ -40,7 +42,14 @@ export function createConsole(
       stores.cache.start();
       deleting = setInterval(() => void deleteOldRows(stores, logger), deleteOldRowsEveryMs);
     },
-    server: createHttpServer(createApp({ api, health, trustProxy: config.trustProxy })),
+    server: {
+      ...server,
+      close(deadlineMs) {
+        // No stream ends by itself within the deadline.
+        api.live.close();
+        return server.close(deadlineMs);
+      },
+    },
     async disconnect() {
       clearInterval(deleting);
       await Promise.all([
@@ -78,6 +87,7 @@ function createApiDeps(
     webhookBaseUrl: config.publicUrl ?? `http://127.0.0.1:${config.receiverPort}`,
     deliveryTimeoutMs: config.deliveryTimeoutMs,
     configCacheTtlSeconds: config.configCacheTtlSeconds,
+    live: new LiveFeed({ pool: stores.reads.pool, logger, now: Date.now }),
     report,
     logger,
     now: Date.now,

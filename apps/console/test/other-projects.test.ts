@@ -84,7 +84,8 @@ function send(route: Route, things: Things, caller: Caller, parent: Things = thi
     return things[(param === 'id' ? named : param) as keyof Things];
   });
   const body = route.body && (route.example ?? {});
-  const query = route.name === 'search' ? `?q=${other.webhook}` : '';
+  const queries: Record<string, string> = { search: `?q=${other.webhook}`, streamLive: '?seconds=1' };
+  const query = queries[route.name] ?? '';
   return request(route.method.toUpperCase(), path + query, { ...caller, ...(body && { body }) });
 }
 

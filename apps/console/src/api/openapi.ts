@@ -123,6 +123,9 @@ function successOf({ answer, summary }: Route, schemas: Record<string, Json>): J
   if (answer === 'attachment') {
     return { description: summary, content: { 'application/octet-stream': { schema: {} } } };
   }
+  if (answer === 'events') {
+    return { description: summary, content: { 'text/event-stream': { schema: { type: 'string' } } } };
+  }
   return { description: summary, content: jsonContent(toSchema(answer, 'output', schemas)) };
 }
 

@@ -9,18 +9,20 @@ type Operation = {
   security?: Record<string, unknown>[];
   parameters?: { name: string; in: string; required: boolean }[];
   requestBody?: { content: { 'application/json': { example?: unknown } } };
-  responses: Record<string, unknown>;
+  responses: Record<string, { content?: Record<string, unknown> }>;
 };
 
 /**
- * A Postman collection (v2.1) of an OpenAPI document: one request for each operation that takes an API key, in folders by tag, with its example as the
- * body. `baseUrl`, `apiKey` and the ids in paths are variables: `{{projectId}}`, and `{{webhooksId}}` for `/webhooks/{id}`. Each
+ * A Postman collection (v2.1) of an OpenAPI document: one request for each operation that takes an API key, except event streams,
+ * which a collection cannot end; in folders by tag, with its example as the body. `baseUrl`, `apiKey` and the ids in paths are
+ * variables: `{{projectId}}`, and `{{webhooksId}}` for `/webhooks/{id}`. Each
  * request tests that the answer has the documented status code.
  */
 export function createPostmanCollection(document: Json): Json {
   const paths = document['paths'] as Record<string, Record<string, Operation>>;
   const requests = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)
+      .filter(([, operation]) => !isStream(operation))
       .filter(([, { security }]) => !security || security.some((scheme) => 'apiKey' in scheme))
       .map(([method, operation]) => ({
         tag: operation.tags[0],
@@ -42,6 +44,10 @@ export function createPostmanCollection(document: Json): Json {
       item: requests.filter(({ tag }) => tag === name).map(({ item }) => item),
     })),
   };
+}
+
+function isStream({ responses }: Operation): boolean {
+  return Object.values(responses).some(({ content = {} }) => 'text/event-stream' in content);
 }
 
 function itemOf(method: string, path: string, operation: Operation): Json {

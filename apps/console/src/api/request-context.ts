@@ -4,6 +4,7 @@ import type { NetworkPolicy } from '@hqrelay/domain/network/network-policy';
 import type { Sender } from '@hqrelay/outbound/send-request';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type pg from 'pg';
+import type { LiveFeed } from '../live/live-feed.ts';
 import type { Report } from '../report.ts';
 import type { Stores } from '../stores.ts';
 import type { CookieConfig } from './access/cookie.ts';
@@ -21,6 +22,7 @@ export type ApiDeps = {
   webhookBaseUrl: string;
   deliveryTimeoutMs: number;
   configCacheTtlSeconds: number;
+  live: LiveFeed;
   report: Report;
   logger: Logger;
   /** ms since epoch. */

@@ -1,5 +1,6 @@
 import type { Refusal } from '@hqrelay/actions/action';
 import type { ApiRole } from '@hqrelay/domain/access/api-role';
+import type { Response } from 'express';
 import type { z } from 'zod';
 import type { RequestContext } from './request-context.ts';
 
@@ -15,8 +16,19 @@ export type Reply<T> = { kind: 'done'; value: T; warnings?: readonly string[] } 
 /** A file that a browser downloads and never renders. */
 export type Attachment = { name: string; bytes: Buffer };
 
+/** Answers with server-sent events, until it or the client ends them. */
+export type EventStream = (response: Response) => void;
+
 type Params = z.ZodObject<Record<string, z.ZodType<string>>>;
 type Fields = z.ZodObject;
+
+type AnswerKind = z.ZodType | 'attachment' | 'events';
+
+type AnswerOf<A extends AnswerKind> = A extends z.ZodType
+  ? z.input<A>
+  : A extends 'events'
+    ? EventStream
+    : Attachment;
 
 /**
  * One operation: its schemas validate what comes in, strip what goes out and make the OpenAPI document. `query` and `body` are
@@ -26,7 +38,7 @@ export type RouteDefinition<
   P extends Params = Params,
   Q extends Fields = Fields,
   B extends Fields = Fields,
-  A extends z.ZodType | 'attachment' = z.ZodType | 'attachment',
+  A extends AnswerKind = AnswerKind,
 > = {
   method: 'get' | 'post' | 'patch' | 'delete';
   /** As in OpenAPI: `/api/v1/projects/{projectId}`. */
@@ -52,7 +64,7 @@ export type RouteDefinition<
   handle: (
     context: RequestContext,
     input: { params: z.output<P>; query: z.output<Q>; body: z.output<B> },
-  ) => Promise<Reply<A extends z.ZodType ? z.input<A> : Attachment>>;
+  ) => Promise<Reply<AnswerOf<A>>>;
 };
 
 /** A route whose schemas only its own handler knows. */
@@ -82,7 +94,7 @@ export function defineRoute<
   P extends Params,
   Q extends Fields,
   B extends Fields,
-  A extends z.ZodType | 'attachment',
+  A extends AnswerKind,
 >(
   definition: RouteDefinition<P, Q, B, A> & { method: Method; path: Path },
 ): TypedRoute<Method, Path, P, Q, B, A> {

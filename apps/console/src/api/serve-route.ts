@@ -6,12 +6,13 @@ import type { Caller } from './access/caller.ts';
 import { refuseUnlessVisible } from './find-named.ts';
 import { answerOnce } from './idempotency.ts';
 import { createContext, type ApiDeps, type RequestContext } from './request-context.ts';
-import type { Attachment, Route } from './route.ts';
+import type { Attachment, EventStream, Route } from './route.ts';
 
 /** The answer of a route, before it is sent. */
 export type RouteAnswer =
   | { kind: 'json'; statusCode: number; body: unknown; warnings: readonly string[] }
   | { kind: 'attachment'; attachment: Attachment }
+  | { kind: 'events'; open: EventStream }
   | ({ kind: 'error' } & ErrorAnswer);
 
 const emptyObject = z.strictObject({});
@@ -90,6 +91,7 @@ async function answerOf(context: RequestContext, route: Route, input: Input): Pr
   if (route.answer === 'attachment') {
     return { kind: 'attachment', attachment: reply.value as Attachment };
   }
+  if (route.answer === 'events') return { kind: 'events', open: reply.value as EventStream };
   return {
     kind: 'json',
     statusCode: route.statusCode,
@@ -102,6 +104,8 @@ function send(response: Response, answer: RouteAnswer): void {
   switch (answer.kind) {
     case 'error':
       return sendError(response, answer);
+    case 'events':
+      return answer.open(response);
     case 'json': {
       for (const warning of answer.warnings) response.append('X-Hqrelay-Warning', warning);
       response.status(answer.statusCode).json(answer.body);

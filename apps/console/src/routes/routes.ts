@@ -5,6 +5,7 @@ import { deadLetterRoutes } from './dead-letters.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import { endpointVerbs } from './endpoint-verbs.ts';
 import { endpointRoutes } from './endpoints.ts';
+import { liveRoutes } from './live.ts';
 import { projectRoutes } from './projects.ts';
 import { replayRoutes } from './replays.ts';
 import { searchRoutes } from './search.ts';
@@ -27,6 +28,7 @@ export const routes = [
   ...deadLetterRoutes,
   ...replayRoutes,
   ...statisticsRoutes,
+  ...liveRoutes,
   ...apiKeyRoutes,
   ...consoleLinkRoutes,
   ...sessionRoutes,
