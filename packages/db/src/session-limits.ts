@@ -13,6 +13,8 @@ const limits = {
   tcp_keepalives_idle: '30s',
   tcp_keepalives_interval: '10s',
   tcp_keepalives_count: '3',
+  // Compiling a plan takes longer than these statements do, and Postgres decides by an estimate of their cost.
+  jit: 'off',
 } as const;
 
 /**

@@ -1,5 +1,6 @@
 // `npm run bench -- --lists` measures the lists, searches and statistics of the console on 5 million webhooks and on 5,000.
-import { templateDatabase, databaseUrl } from '@hqrelay/testing/run-services';
+import { appUser, databaseUrl, templateDatabase } from '@hqrelay/testing/run-services';
+import { Postgres } from '@hqrelay/db/postgres';
 import pg from 'pg';
 import type { DurableServices } from '../../harness/durable-services.ts';
 import { median } from '../isolation/live-phases.ts';
@@ -45,8 +46,8 @@ export async function measureLists(
   };
   try {
     const [ofSmall, ofBig] = [
-      queriesOf(await subjectOf(tables.small, now)),
-      queriesOf(await subjectOf(tables.big, now)),
+      queriesOf(await subjectOf(tables.small.pool, now)),
+      queriesOf(await subjectOf(tables.big.pool, now)),
     ];
     const lines: ListLine[] = [];
     for (const [index, query] of ofBig.entries()) {
@@ -55,14 +56,14 @@ export async function measureLists(
     }
     return lines;
   } finally {
-    await Promise.all([tables.small.end(), tables.big.end()]);
+    await Promise.all([tables.small.close(), tables.big.close()]);
   }
 }
 
 async function openFilled(
   { urls }: DurableServices,
   { name, webhooks, now, say }: { name: string; webhooks: number; now: number; say: (line: string) => void },
-): Promise<pg.Pool> {
+): Promise<Postgres> {
   const server = new pg.Client({ connectionString: urls.postgres });
   await server.connect();
   await server.query(`create database ${name} template ${templateDatabase}`);
@@ -70,7 +71,10 @@ async function openFilled(
   await server.end();
   const pool = new pg.Pool({ connectionString: databaseUrl(urls.postgres, name), max: 3 });
   await load({ pool, webhooks, projects, now, say });
-  return pool;
+  await pool.end();
+  // As the console reads.
+  const url = databaseUrl(urls.postgres, name, appUser);
+  return new Postgres({ url, applicationName: 'bench', max: 1, onChange: () => {} });
 }
 
 async function subjectOf(pool: pg.Pool, now: number): Promise<Subject> {
@@ -89,19 +93,19 @@ async function subjectOf(pool: pg.Pool, now: number): Promise<Subject> {
 
 /** The two tables take turns, so that a slow moment of the machine is of both. */
 async function measure(
-  tables: { small: pg.Pool; big: pg.Pool },
+  tables: { small: Postgres; big: Postgres },
   { ofSmall, ofBig }: { ofSmall: BenchQuery; ofBig: BenchQuery },
 ): Promise<ListLine> {
   const times = { small: [] as number[], big: [] as number[] };
   for (let round = -3; round < rounds; round += 1) {
-    const [smallMs, bigMs] = [await timed(tables.small, ofSmall), await timed(tables.big, ofBig)];
+    const [smallMs, bigMs] = [await timed(tables.small.pool, ofSmall), await timed(tables.big.pool, ofBig)];
     if (round < 0) continue;
     times.small.push(smallMs);
     times.big.push(bigMs);
   }
   const [smallMs, bigMs] = [median(times.small), median(times.big)];
   const holds = bigMs < ofBig.boundMs && bigMs <= ratioMax * Math.max(smallMs, noiseMs);
-  const plans = await explain(tables.big, ofBig.run);
+  const plans = await explain(tables.big.pool, ofBig.run);
   return { name: ofBig.name, smallMs, bigMs, p95Ms: p95(times.big), boundMs: ofBig.boundMs, holds, plans };
 }
 

@@ -84,7 +84,8 @@ export class LiveFeed {
   /** Never rejects. */
   async #poll(): Promise<void> {
     const { pool, logger, now } = this.#options;
-    for (const [projectId, streams] of Map.groupBy(this.#streams, (stream) => stream.projectId)) {
+    for (const projectId of new Set([...this.#streams].map((stream) => stream.projectId))) {
+      const streams = [...this.#streams].filter((stream) => stream.projectId === projectId);
       const polledAt = now();
       const from = Math.min(...streams.map((stream) => stream.from));
       try {
