@@ -28,7 +28,7 @@ const usage = `npm run bench -- [options]
                  about ten minutes; --webhooks N takes another number than 5 million
   --scrape       measures how long a scrape of the metrics takes, with and without load, instead of throughput
   --tracing      compares the product with and without traces, instead of throughput
-  --only A,B     runs these scenarios of --isolation alone
+  --only A,B     runs these scenarios of --isolation, or queries of --lists, alone
   --drain        measures draining alone, from a backlog that no receiver has accepted, in five short rounds
   --quick        runs one short round, which shows whether it works, not how fast
   --write        replaces the table in docs/performance.md
@@ -89,7 +89,8 @@ async function dashboards(services: DurableServices): Promise<void> {
 
 async function lists(services: DurableServices): Promise<void> {
   const webhooks = Number(values.webhooks);
-  const lines = await measureLists(services, { webhooks, say });
+  const only = values.only.split(',').filter((name) => name !== '');
+  const lines = await measureLists(services, { webhooks, only, say });
   for (const { name, plans } of lines) process.stdout.write(`\n## ${name}\n\n${plans.join('\n\n')}\n`);
   await showTable('docs/performance.md', 'lists', listCells(lines, webhooks));
   if (lines.some(({ holds }) => !holds)) process.exitCode = 1;

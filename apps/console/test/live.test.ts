@@ -90,7 +90,8 @@ describe('the live stream of a project', () => {
     await waitFor('both events', () => live.events.length >= 2);
     const another = await receive(projectId);
     await waitFor('the third event', () => live.events.length >= 3);
-    expect(idsOf(live.events).toSorted()).toEqual([webhook, attempted, another].toSorted());
+    expect(new Set(idsOf(live.events))).toEqual(new Set([webhook, attempted, another]));
+    expect(live.events).toHaveLength(3);
     expect(live.events.find(({ event }) => event === 'attempt')?.data).toMatchObject({
       webhookLogId: webhook,
       status: 'failed',

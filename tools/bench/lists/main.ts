@@ -37,7 +37,7 @@ const noiseMs = 2;
 /** Compares each query on `webhooks` rows with the same on 5,000. */
 export async function measureLists(
   services: DurableServices,
-  { webhooks, say }: { webhooks: number; say: (line: string) => void },
+  { webhooks, only, say }: { webhooks: number; only: readonly string[]; say: (line: string) => void },
 ): Promise<ListLine[]> {
   const now = Date.now();
   const tables = {
@@ -51,6 +51,7 @@ export async function measureLists(
     ];
     const lines: ListLine[] = [];
     for (const [index, query] of ofBig.entries()) {
+      if (only.length > 0 && !only.some((name) => query.name.includes(name))) continue;
       lines.push(await measure(tables, { ofSmall: ofSmall[index] as BenchQuery, ofBig: query }));
       say(`${query.name}: ${lines.at(-1)?.bigMs.toFixed(1)} ms`);
     }
@@ -78,18 +79,29 @@ async function openFilled(
 }
 
 async function subjectOf(pool: pg.Pool, now: number): Promise<Subject> {
-  const { rows } = await pool.query(
-    `select id, received_at as at, webhook_id as "webhookId", correlation_id as "correlationId", project_id as "projectId",
+  const { rows } = await pool.query<MiddleRow>(
+    `select id, received_at as "receivedAt", webhook_id as "webhookId", correlation_id as "correlationId", project_id as "projectId",
        endpoint_ids[1] as "endpointId"
-     from webhook_logs where project_id = ${projectId('0')} and correlation_id like 'client-%' and received_at < $1
+     from webhook_logs where project_id = ${projectId('0')} and status = 'queued' and correlation_id like 'client-%'
+       and received_at < $1
      order by received_at desc limit 1`,
     [new Date(now - 45 * 86_400_000)],
   );
   const { rows: listed } = await pool.query<{ id: string }>('select id from projects order by name limit 50');
-  const { projectId: id, endpointId, at, ...middle } = rows[0];
-  const projectIds = listed.map((row) => row.id);
-  return { projectId: id, endpointId, middle: { ...middle, at: at.getTime() }, projectIds, now };
+  const middle = rows[0];
+  if (!middle) throw new Error('the tables have no webhook of 45 days ago');
+  return {
+    projectId: middle.projectId,
+    endpointId: middle.endpointId,
+    middle: { ...middle, at: middle.receivedAt.getTime() },
+    projectIds: listed.map(({ id }) => id),
+    now,
+  };
 }
+
+type MiddleRow = Record<'id' | 'webhookId' | 'correlationId' | 'projectId' | 'endpointId', string> & {
+  receivedAt: Date;
+};
 
 /** The two tables take turns, so that a slow moment of the machine is of both. */
 async function measure(

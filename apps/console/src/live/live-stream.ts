@@ -4,7 +4,7 @@ import type { Response } from 'express';
 /** A client that has read less than this of what was sent is too slow. */
 const unreadBytesMax = 256 << 10;
 /** Rows of one poll that were sent are remembered so long, because rows become visible in another order than they were made. */
-export const overlapMs = 10_000;
+const overlapMs = 10_000;
 /** How far back a stream resumes. */
 const resumeMaxMs = 300_000;
 

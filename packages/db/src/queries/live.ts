@@ -45,7 +45,7 @@ export async function readLive(
   const webhooks = await read<LiveWebhook>('webhook_logs', 'received_at', webhookFact);
   const attempts = await read<LiveAttempt>('delivery_attempts', 'attempted_at', attemptFact);
   return [
-    ...webhooks.map(({ at, ...fact }): LiveEvent => ({ kind: 'webhook', at, fact: fact as LiveWebhook })),
-    ...attempts.map(({ at, ...fact }): LiveEvent => ({ kind: 'attempt', at, fact: fact as LiveAttempt })),
+    ...webhooks.map(({ at, ...fact }): LiveEvent => ({ kind: 'webhook', at, fact })),
+    ...attempts.map(({ at, ...fact }): LiveEvent => ({ kind: 'attempt', at, fact })),
   ].sort((a, b) => a.at.getTime() - b.at.getTime());
 }

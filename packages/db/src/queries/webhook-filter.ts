@@ -88,6 +88,11 @@ function indexedConditions(filter: WebhookFilter, parameters: Parameters): strin
   return where;
 }
 
+/** Rows that a page looks at: a check of deliveries takes 0.1 ms, one of a payload less, one of the row itself 0.003 ms. */
+const deliveriesChecked = 300;
+const payloadsChecked = 1_000;
+const rowsChecked = 10_000;
+
 /** Conditions that are checked row by row, and how many rows a page may look at for them. */
 export function checksOf(
   filter: WebhookFilter,
@@ -115,7 +120,8 @@ export function checksOf(
        and position(${parameters.add(Buffer.from(q), 'bytea')} in p.payload) > 0)`,
     );
   }
-  return { where, rowsMax: delivery.length > 0 || q !== undefined ? 1_000 : 10_000 };
+  const rowsMax = delivery.length > 0 ? deliveriesChecked : q === undefined ? rowsChecked : payloadsChecked;
+  return { where, rowsMax };
 }
 
 function deliveryChecks(
