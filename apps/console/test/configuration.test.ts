@@ -70,6 +70,10 @@ it('a project with a scheme of its own verifies by it', async () => {
   expect(created.statusCode).toBe(201);
   const { rows } = await sql.query('select scheme from projects where id = $1', [created.body.project.id]);
   expect(rows).toEqual([{ scheme }]);
+  const path = `/api/v1/projects/${created.body.project.id}`;
+  expect((await get(path)).body).toMatchObject({ scheme });
+  expect((await patch(path, { scheme: null })).body).toMatchObject({ scheme: null });
+  expect((await patch(path, { scheme })).body).toMatchObject({ scheme });
 });
 
 it('a secret is rotated, listed without its value, and revoked with a warning when it was the last', async () => {
@@ -180,4 +184,31 @@ it('the log of changes is read by its target, in pages in both directions', asyn
   expect(after(start)).toEqual([5, 4]);
   expect(start.prevCursor).toBeNull();
   expect((await get(`/api/v1/admin-log?target=${id}`)).body.items).toHaveLength(6);
+});
+
+it('the scheme and the provider settings of a project are changed together, or not at all', async () => {
+  const created = await post('/api/v1/projects', {
+    name: 'Shop',
+    provider: 'braintree',
+    providerSettings: { 'public-key': 'pk_first' },
+    secret: 'a private key of Braintree',
+  });
+  const { id } = created.body.project;
+  const path = `/api/v1/projects/${id}`;
+  const sealedOf = async () =>
+    (await sql.query('select sealed_settings, name from projects where id = $1', [id])).rows[0];
+  const before = await sealedOf();
+  const refused = await patch(path, { name: 'Other', providerSettings: { 'public-key': 'pk_new', colour: 'red' } });
+  expect(refused).toMatchObject({ statusCode: 400, body: { error: { code: 'project.invalid_settings' } } });
+  expect(await sealedOf()).toEqual(before);
+
+  const changed = await patch(path, { name: 'Other', providerSettings: { 'public-key': 'pk_planted' } });
+  expect(changed).toMatchObject({ statusCode: 200, body: { name: 'Other' } });
+  expect((await sealedOf()).sealed_settings).not.toBe(before.sealed_settings);
+  const rows = await log(id);
+  expect(rows.at(-1)).toMatchObject({
+    action: 'project.update',
+    details: { after: { name: 'Other' }, providerSettings: ['public-key'] },
+  });
+  expect(JSON.stringify([changed.body, rows])).not.toContain('pk_planted');
 });

@@ -1,5 +1,4 @@
 import { changeProject } from '@hqrelay/actions/project/change-project';
-import { changeProviderSettings } from '@hqrelay/actions/project/change-provider-settings';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Command } from 'commander';
 import { type Cli, UsageError } from '../cli.ts';
@@ -29,18 +28,14 @@ async function update(cli: Cli, projectId: string, options: Options): Promise<vo
     ...(options.name !== undefined && { name: options.name }),
     ...projectSettings(options),
     ...(await readScheme(cli, options)),
+    ...(options.setting && { providerSettings: options.setting }),
   };
-  const { setting } = options;
-  const hasSettings = Object.keys(settings).length > 0;
-  if (!hasSettings && setting === undefined) {
+  if (Object.keys(settings).length === 0) {
     throw new UsageError('nothing to change: give at least one option, see hqrelay project update --help');
   }
   const config = loadConfig(actionVariables, cli.env);
-  const ofProvider =
-    setting && (await performAction(cli, config, (deps) => changeProviderSettings(deps, projectId, setting)));
-  const project =
-    ofProvider && !hasSettings
-      ? ofProvider
-      : await performAction(cli, config, (deps) => changeProject(deps, projectId, 'update', settings));
+  const project = await performAction(cli, config, (deps) =>
+    changeProject(deps, projectId, 'update', settings),
+  );
   printResult(cli, options, project, () => `Updated the project ${project.name}.`);
 }

@@ -7,7 +7,8 @@ import { parseRetrySchedule } from '@hqrelay/domain/delivery/retry-schedule';
 import { redactUrl } from '@hqrelay/domain/secrets/redaction';
 import { z } from 'zod';
 import { byCreation, readPage } from '../api/page.ts';
-import { defineRoute, reply } from '../api/route.ts';
+import type { Caller } from '../api/caller.ts';
+import { defineRoute, refuse, reply, type ApiRefusal } from '../api/route.ts';
 import { addedEndpoint, endpoint, endpointChanges, newEndpoint } from '../schemas/endpoint.ts';
 import { pageOf, pageQuery, queryFlag, uuid } from '../schemas/fields.ts';
 import { mapItems, mapReply } from './map-reply.ts';
@@ -65,7 +66,9 @@ export const endpointRoutes = [
     example: { url: 'https://shop.example/hooks', eventTypes: ['payment.*'] },
     statusCode: 201,
     answer: addedEndpoint,
-    handle: async ({ actions, policy, deliveryTimeoutMs, now }, { params: { projectId }, body }) => {
+    handle: async ({ actions, policy, deliveryTimeoutMs, now, caller }, { params: { projectId }, body }) => {
+      const refused = refuseNewTarget(caller, body);
+      if (refused) return refused;
       const settings = {
         url: body.url,
         eventTypes: body.eventTypes ?? [],
@@ -112,7 +115,9 @@ export const endpointRoutes = [
     refusals: [409],
     statusCode: 200,
     answer: endpoint,
-    handle: async ({ actions, policy, now }, { params: { endpointId }, body }) => {
+    handle: async ({ actions, policy, now, caller }, { params: { endpointId }, body }) => {
+      const refused = refuseNewTarget(caller, body);
+      if (refused) return refused;
       const { headers, ...others } = body;
       const fixedHeaders = pairs(headers);
       const changes = { ...defined(others), ...(fixedHeaders !== undefined && { fixedHeaders }) };
@@ -122,6 +127,20 @@ export const endpointRoutes = [
     },
   }),
 ];
+
+/** Where an endpoint sends payloads, and how it proves itself. */
+const targetFields = ['url', 'headers', 'forwardCredentials', 'caCertificates', 'clientCertificate'] as const;
+
+/** A caller from whom payloads are hidden does not decide where they are sent. */
+function refuseNewTarget(
+  { hidePayloads }: Caller,
+  body: Partial<Record<(typeof targetFields)[number], unknown>>,
+): ApiRefusal | undefined {
+  const given = targetFields.filter((name) => body[name] !== undefined);
+  if (!hidePayloads || given.length === 0) return undefined;
+  const message = `payloads are hidden from you: you cannot say where they are sent (${given.join(', ')})`;
+  return refuse(403, 'access.hides_payloads', message);
+}
 
 function pairs(
   headers: readonly { name: string; value: string }[] | null | undefined,

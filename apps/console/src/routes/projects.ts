@@ -15,9 +15,13 @@ const tag = 'Projects';
 const params = z.strictObject({ projectId: uuid });
 const names = { projectId: 'project' } as const;
 
-const withUrl =
+export const withUrl =
   ({ webhookBaseUrl }: RequestContext) =>
-  (row: Project) => ({ ...row, webhookUrl: `${webhookBaseUrl}/v1/webhooks/${row.id}` });
+  (row: Project) => ({
+    ...row,
+    scheme: row.scheme as Record<string, unknown> | null,
+    webhookUrl: `${webhookBaseUrl}/v1/webhooks/${row.id}`,
+  });
 
 const listedProject = project
   .extend({ statistics: sparkline.optional().describe('With include=statistics.') })

@@ -1,5 +1,6 @@
 import { adminLogRoutes } from './admin-log.ts';
 import { apiKeyRoutes } from './api-keys.ts';
+import { archiveRoutes } from './archive.ts';
 import { consoleLinkRoutes } from './console-links.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { deliveryRoutes } from './deliveries.ts';
@@ -33,4 +34,5 @@ export const routes = [
   ...consoleLinkRoutes,
   ...sessionRoutes,
   ...adminLogRoutes,
+  ...archiveRoutes,
 ];

@@ -14,6 +14,10 @@ export const project = z
     onConflict: z.enum(['reject', 'duplicate']),
     requireTimestamp: z.boolean(),
     sameBody: z.enum(['accept', 'duplicate']),
+    scheme: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('How the sender signs; null: as its provider does.'),
     enabled: z.boolean(),
     archivedAt: time.nullable(),
     lastReceivedAt: time.nullable(),
@@ -58,6 +62,11 @@ const givenSecret = {
   allowShortSecret: z.boolean().optional().describe('Take a secret of less than 16 bytes.'),
 };
 
+const providerSettings = z
+  .record(z.string().min(1).max(100), z.string().min(1).max(4_096))
+  .optional()
+  .describe('What the provider needs beside the secret, by name. Stored encrypted, and never shown again.');
+
 export const newProject = z.strictObject({
   name: label(200),
   provider: z
@@ -67,16 +76,22 @@ export const newProject = z.strictObject({
   scheme: projectScheme
     .optional()
     .describe('How the sender signs, where it differs from the schemes of its provider.'),
-  providerSettings: z
-    .record(z.string().min(1).max(100), z.string().min(1).max(4_096))
-    .optional()
-    .describe('What the provider needs beside the secret, by name. Stored encrypted, and never shown again.'),
+  providerSettings,
   ...settings,
   ...givenSecret,
 });
 
 export const projectChanges = z
-  .strictObject({ name: label(200).optional(), enabled: z.boolean().optional(), ...settings })
+  .strictObject({
+    name: label(200).optional(),
+    enabled: z.boolean().optional(),
+    scheme: projectScheme
+      .nullable()
+      .optional()
+      .describe('How the sender signs, where it differs from the schemes of its provider; null removes it.'),
+    providerSettings: providerSettings.describe('Those that are given are replaced; the others stay.'),
+    ...settings,
+  })
   .refine((changes) => Object.keys(changes).length > 0, { error: 'give at least one setting to change' });
 
 export const createdProject = z
