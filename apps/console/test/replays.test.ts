@@ -1,9 +1,10 @@
 import { deliveryId } from '@hqrelay/domain/ids';
+import { recordAttempt } from '@hqrelay/testing/database/record-attempt';
 import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
 import { expect, it } from 'vitest';
 import { openConsoleWorld } from './console-world.ts';
 
-const { sql, get, post, createProject } = await openConsoleWorld();
+const { sql, get, post, makeKey, createProject } = await openConsoleWorld();
 
 async function projectWithDead(count: number) {
   const projectId = await createProject();
@@ -106,4 +107,61 @@ it('a replay of nothing, of two selections or of an endpoint of another project 
   expect(await post(path, { endpointId: other.endpointId, since })).toMatchObject(foreign);
   const filter = { state: 'dead_lettered', endpointId: other.endpointId };
   expect(await post(path, { filter })).toMatchObject(foreign);
+});
+
+async function webhookWith(projectId: string, endpointIds: string[], eventType: string, error?: string) {
+  const webhookLogId = await recordWebhook(sql, { projectId, endpointIds, eventType });
+  for (const endpointId of endpointIds)
+    if (error !== undefined) await recordAttempt(sql, { projectId, webhookLogId, endpointId, error, statusCode: null });
+  return webhookLogId;
+}
+
+it('webhooks are replayed by any filter of their list: the deliveries that match, or all that they owe', async () => {
+  const { projectId, endpointId, path } = await projectWithDead(1);
+  const url = 'http://127.0.0.1:9/second';
+  const second = (await post(`/api/v1/projects/${projectId}/endpoints`, { url })).body.endpoint.id as string;
+  await webhookWith(projectId, [endpointId, second], 'payment.paid', 'connection refused');
+  await webhookWith(projectId, [endpointId, second], 'payment.failed', 'HTTP 500');
+  const until = new Date(Date.now() + 60_000).toISOString();
+  const countOf = async (filter: object) =>
+    (await post(path, { filter: { until, ...filter }, dryRun: true })).body.count as number;
+  expect(await countOf({ eventType: 'payment.paid' })).toBe(2);
+  expect(await countOf({ eventType: 'payment.paid', endpointId: second })).toBe(1);
+  expect(await countOf({ error: 'REFUSED' })).toBe(2);
+  expect(await countOf({ error: 'refused', endpointId })).toBe(1);
+  expect(await countOf({ minAttempts: 1, state: 'waiting' })).toBe(4);
+  expect(await countOf({ statusClass: 'none', eventType: 'payment.failed' })).toBe(2);
+  expect(await countOf({ state: 'dead_lettered', error: 'nothing like it' })).toBe(0);
+  expect(await countOf({})).toBe(5);
+  const created = await post(path, { filter: { until, error: 'refused' }, ratePerSecond: 7 });
+  expect(created).toMatchObject({ statusCode: 202, body: { count: 2, capped: false } });
+  expect((await get(`/api/v1/replay-jobs/${created.body.jobId}`)).body).toMatchObject({
+    selection: { kind: 'filtered_webhooks', filter: { projectId, error: 'refused' } },
+    ratePerSecond: 7,
+  });
+});
+
+it('webhooks are replayed by their ids, unless one of them is of another project', async () => {
+  const { path, webhooks, letters } = await projectWithDead(3);
+  const other = await projectWithDead(1);
+  const created = await post(path, { ids: webhooks.slice(0, 2) });
+  expect(created).toMatchObject({ statusCode: 202, body: { count: 2 } });
+  expect((await get(`/api/v1/replay-jobs/${created.body.jobId}`)).body.selection).toMatchObject({
+    kind: 'webhook_ids',
+    ids: 2,
+  });
+  expect(await post(path, { ids: [...webhooks, ...other.webhooks] })).toMatchObject({
+    statusCode: 404,
+    body: { error: { code: 'webhook.not_found' } },
+  });
+  expect(await post(path, { ids: [webhooks[0], letters[0]] })).toMatchObject({ statusCode: 400 });
+});
+
+it('a key that hides payloads does not replay by a search in payloads', async () => {
+  const { path } = await projectWithDead(1);
+  const key = await makeKey('operator', { hidePayloads: true });
+  expect(await post(path, { filter: { q: 'secret' } }, { key })).toMatchObject({
+    statusCode: 403,
+    body: { error: { code: 'access.hides_payloads' } },
+  });
 });

@@ -32,6 +32,11 @@ export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
+/** Whether a text is a UUIDv7. */
+export function isUuidv7(text: string): boolean {
+  return uuidv7Pattern.test(text);
+}
+
 /** The lowest UUIDv7 of a time in ms since the epoch: ids of an earlier time are lower, those of this time and later are not. */
 export function lowestIdAt(ms: number): string {
   return formatUuidv7(Math.max(0, ms), '00'.repeat(randomPartBytes));

@@ -5,7 +5,9 @@ export function withoutIds({ selection, ...job }: ReplayJob) {
   return {
     ...job,
     selection:
-      selection.kind === 'dead_letter_ids' ? { kind: selection.kind, ids: selection.ids.length } : selection,
+      selection.kind === 'dead_letter_ids' || selection.kind === 'webhook_ids'
+        ? { ...selection, ids: selection.ids.length }
+        : selection,
   };
 }
 
@@ -21,6 +23,10 @@ export function describeSelection({ selection }: ReplayJob): string {
       return `webhook ${selection.webhookLogId}`;
     case 'dead_letter_ids':
       return `${selection.ids.length} dead letters`;
+    case 'webhook_ids':
+      return `${selection.ids.length} webhooks`;
+    case 'filtered_webhooks':
+      return `filtered webhooks ${period(selection.filter.since, selection.filter.until)}`;
     case 'dead_letters':
       return `dead letters ${period(selection.since, selection.until)}`;
     case 'webhooks':

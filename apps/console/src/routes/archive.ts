@@ -9,17 +9,18 @@ import { shown } from './endpoints.ts';
 import { mapReply } from './map-reply.ts';
 import { withUrl } from './projects.ts';
 
+/** A group of its own at the end of the document: what is archived cannot be changed any more. */
+const tag = 'Archive';
 const nothing = z.strictObject({});
 const ofProject = '/api/v1/projects/{projectId}';
 
-/** The last ones of the document: what they archive cannot be changed any more. */
 export const archiveRoutes = [
   defineRoute({
     method: 'post',
     path: `${ofProject}/endpoints/{endpointId}/archive`,
     name: 'archiveEndpoint',
     summary: 'Disable and hide an endpoint for good; what it is owed is held, and its books are kept',
-    tag: 'Endpoints',
+    tag,
     role: 'operator',
     params: z.strictObject({ projectId: uuid, endpointId: uuid }),
     names: { projectId: 'project', endpointId: 'endpoint' },
@@ -35,7 +36,7 @@ export const archiveRoutes = [
     path: `${ofProject}/archive`,
     name: 'archiveProject',
     summary: 'Disable and hide a project and its endpoints for good; its books are kept',
-    tag: 'Projects',
+    tag,
     role: 'admin',
     params: z.strictObject({ projectId: uuid }),
     names: { projectId: 'project' },

@@ -10,10 +10,13 @@ import {
 import type { ReplaySelection } from '@hqrelay/db/queries/replay-selection';
 import type pg from 'pg';
 import { z } from 'zod';
+import { isUuidv7 } from '@hqrelay/domain/ids';
+import { readWebhookIdsOf } from '@hqrelay/db/queries/webhooks';
 import { refuseOtherEndpoints } from '../api/find-named.ts';
 import { byCreation, readPage } from '../api/page.ts';
 import { defineRoute, refuse, reply, type ApiRefusal, type Reply } from '../api/route.ts';
 import { pageOf, pageQuery, uuid } from '../schemas/fields.ts';
+import { periodDefaultMs, refusePayloadSearch } from './webhooks.ts';
 import { replayAnswer, replayJob, replayJobProgress, replayRequest } from '../schemas/replay.ts';
 import { mapItems, mapReply } from './map-reply.ts';
 
@@ -28,7 +31,7 @@ export const replayRoutes = [
     method: 'post',
     path: '/api/v1/projects/{projectId}/replays',
     name: 'createReplay',
-    summary: 'Replay many deliveries as a job: dead letters by filter or id, or what came for one endpoint',
+    summary: 'Replay many deliveries as a job: webhooks by a filter or by ids, or what came for one endpoint',
     tag,
     role: 'operator',
     params: ofProject,
@@ -37,7 +40,9 @@ export const replayRoutes = [
     example: { filter: { state: 'dead_lettered' }, ratePerSecond: 50 },
     statusCode: 202,
     answer: replayAnswer,
-    handle: async ({ pool, actions, requestedBy, now }, { params: { projectId }, body }) => {
+    handle: async ({ pool, actions, requestedBy, now, caller }, { params: { projectId }, body }) => {
+      const refused = refusePayloadSearch(caller, body.filter ?? {});
+      if (refused) return refused;
       const selection = await selectionOf(pool, projectId, body, now());
       if (selection.kind === 'refused') return selection;
       if (body.dryRun === true) {
@@ -108,11 +113,8 @@ export const replayRoutes = [
 
 /** A thousand ids are too many for an answer. */
 function shown({ selection, ...job }: ReplayJob) {
-  const { kind } = selection;
-  return {
-    ...job,
-    selection: kind === 'dead_letter_ids' ? { kind, ids: selection.ids.length } : { ...selection },
-  };
+  const isByIds = selection.kind === 'dead_letter_ids' || selection.kind === 'webhook_ids';
+  return { ...job, selection: isByIds ? { ...selection, ids: selection.ids.length } : { ...selection } };
 }
 
 async function selectionOf(
@@ -125,10 +127,7 @@ async function selectionOf(
   const named = filter?.endpointId ?? endpointId;
   const refused = await refuseOtherEndpoints(pool, projectId, named === undefined ? [] : [named]);
   if (refused) return refused;
-  if (filter !== undefined) {
-    const period = { since: filter.since, until: filter.until ?? now + clockSkewMs };
-    return reply({ kind: 'dead_letters', projectId, endpointId: filter.endpointId, ...period });
-  }
+  if (filter !== undefined) return reply(selectionOfFilter(projectId, filter, now));
   const end = until ?? now;
   if (endpointId === undefined || since === undefined || since >= end) {
     return refuse(400, 'request.invalid', 'body.since: the period is empty');
@@ -136,11 +135,31 @@ async function selectionOf(
   return reply({ kind: 'webhooks', endpointId, since, until: end, missing });
 }
 
+/** All dead letters of a project or an endpoint are read from their own table, however old their webhooks are. */
+function selectionOfFilter(
+  projectId: string,
+  filter: NonNullable<z.output<typeof replayRequest>['filter']>,
+  now: number,
+): ReplaySelection {
+  const { state, endpointId, ...others } = filter;
+  if (state === 'dead_lettered' && Object.values(others).every((value) => value === undefined)) {
+    return { kind: 'dead_letters', projectId, endpointId, until: now + clockSkewMs };
+  }
+  const until = filter.until ?? now;
+  const since = filter.since ?? until - periodDefaultMs;
+  return { kind: 'filtered_webhooks', filter: { projectId, ...filter, since, until } };
+}
+
 async function selectionOfIds(
   pool: pg.Pool,
   projectId: string,
   given: readonly string[],
 ): Promise<{ kind: 'done'; value: ReplaySelection } | ApiRefusal> {
+  const webhooks = given.filter(isUuidv7);
+  if (webhooks.length > 0 && webhooks.length < given.length) {
+    return refuse(400, 'request.invalid', 'body.ids: give ids of webhooks or of dead letters, not both');
+  }
+  if (webhooks.length > 0) return selectionOfWebhooks(pool, projectId, webhooks);
   const { replayable, problems } = await sortDeadLetters(pool, given, projectId);
   const [first] = problems;
   if (!first) return { kind: 'done', value: { kind: 'dead_letter_ids', ids: replayable } };
@@ -148,4 +167,15 @@ async function selectionOfIds(
   return first.isUnknown
     ? refuse(404, 'dead_letter.not_found', message)
     : refuse(409, 'dead_letter.not_replayable', message);
+}
+
+async function selectionOfWebhooks(
+  pool: pg.Pool,
+  projectId: string,
+  ids: readonly string[],
+): Promise<{ kind: 'done'; value: ReplaySelection } | ApiRefusal> {
+  const known = new Set(await readWebhookIdsOf(pool, projectId, ids));
+  const unknown = ids.find((each) => !known.has(each));
+  if (unknown === undefined) return { kind: 'done', value: { kind: 'webhook_ids', projectId, ids } };
+  return refuse(404, 'webhook.not_found', `there is no webhook ${unknown}`);
 }

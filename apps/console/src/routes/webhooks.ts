@@ -13,11 +13,12 @@ const names = { projectId: 'project' } as const;
 const path = '/api/v1/projects/{projectId}/webhooks';
 
 const dayMs = 86_400_000;
-const periodDefaultMs = 90 * dayMs;
+export const periodDefaultMs = 90 * dayMs;
 /** The clocks of receivers may be ahead. */
 const clockSkewMs = 60_000;
 
-const filterQuery = {
+/** The filter of the list, which bulk actions take too. */
+export const filterQuery = {
   since: moment.optional().describe('Received then or later; 90 days before `until` when not given.'),
   until: moment.optional().describe('Received before; now when not given.'),
   status: z.enum(webhookStatuses).optional(),
@@ -87,9 +88,9 @@ export const webhookRoutes = [
   }),
 ];
 
-function refusePayloadSearch(
+export function refusePayloadSearch(
   { hidePayloads }: { hidePayloads: boolean },
-  { q }: Filter,
+  { q }: Pick<Filter, 'q'>,
 ): ApiRefusal | undefined {
   return hidePayloads && q !== undefined
     ? refuse(403, 'access.hides_payloads', 'payloads are hidden from you: you cannot search them')

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { filterQuery } from '../routes/webhooks.ts';
 import { id, moment, time, uuid } from './fields.ts';
 
 const period = {
@@ -10,15 +11,19 @@ const period = {
 export const replayRequest = z
   .strictObject({
     filter: z
-      .strictObject({
-        state: z.literal('dead_lettered'),
-        endpointId: uuid.optional(),
-        since: moment.optional().describe('Died then or later.'),
-        until: moment.optional().describe('Died before.'),
-      })
+      .strictObject({ ...filterQuery, minAttempts: z.int().min(1).max(1_000).optional() })
+      .refine((filter) => Object.keys(filter).length > 0, { error: 'give at least one condition' })
       .optional()
-      .describe('The dead letters of the project that were not replayed.'),
-    ids: z.array(uuid).min(1).max(1_000).optional().describe('Dead letters by their ids.'),
+      .describe(
+        'The filter of the list of webhooks. It takes the deliveries that its conditions about a delivery match, or all that the ' +
+          'webhooks owe where it has none; a dead letter that was replayed is left out.',
+      ),
+    ids: z
+      .array(uuid)
+      .min(1)
+      .max(1_000)
+      .optional()
+      .describe('Webhooks by their ids, or dead letters by theirs; not both.'),
     endpointId: uuid
       .optional()
       .describe('All webhooks of the period that the event filter of this endpoint takes.'),

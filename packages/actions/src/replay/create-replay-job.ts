@@ -71,8 +71,7 @@ async function findProjectOf(
     const [projectId, ...others] = new Set(letters.map((letter) => letter.projectId));
     return done(others.length === 0 ? (projectId ?? null) : null);
   }
-  const projectId = 'projectId' in selection ? selection.projectId : undefined;
-  const { endpointId } = selection;
+  const { projectId, endpointId } = namedIn(selection);
   if (projectId !== undefined && !(await readProject(pool, projectId))) {
     return refused('project.not_found', `there is no project ${projectId}`);
   }
@@ -84,9 +83,25 @@ async function findProjectOf(
     : done(endpoint.projectId);
 }
 
+function namedIn(selection: Exclude<ReplaySelection, { kind: 'dead_letter_ids' }>): {
+  projectId?: string | undefined;
+  endpointId?: string | undefined;
+} {
+  switch (selection.kind) {
+    case 'filtered_webhooks':
+      return selection.filter;
+    case 'webhook_ids':
+      return { projectId: selection.projectId };
+    case 'dead_letters':
+      return selection;
+    case 'webhooks':
+      return { endpointId: selection.endpointId };
+  }
+}
+
 /** A thousand ids are too many for a row of the log. */
 function loggable(selection: ReplaySelection): object {
-  return selection.kind === 'dead_letter_ids'
+  return selection.kind === 'dead_letter_ids' || selection.kind === 'webhook_ids'
     ? { ...selection, ids: selection.ids.slice(0, 100) }
     : selection;
 }

@@ -1,3 +1,5 @@
+import type { WebhookFilter } from './webhook-filter.ts';
+
 /** Which deliveries a replay job is about. Times in ms since the epoch. */
 export type ReplaySelection =
   /** Dead letters of deliveries by their ids. */
@@ -10,6 +12,13 @@ export type ReplaySelection =
       since?: number | undefined;
       until: number;
     }
+  /**
+   * The webhooks that a filter lists: the deliveries that its conditions about a delivery take, to every endpoint that is owed
+   * where it has none. A dead letter that was replayed is left out.
+   */
+  | { kind: 'filtered_webhooks'; filter: WebhookFilter }
+  /** Webhooks of one project by their ids, each to the endpoints that it owes. */
+  | { kind: 'webhook_ids'; projectId: string; ids: readonly string[] }
   /**
    * The webhooks of a period that the endpoint's event filter takes: all of them, or those `missing` at the endpoint, also
    * when it was never owed them. What is delivered, waiting, held or being replayed is not missing.

@@ -11,6 +11,7 @@ import {
   markDeadLettersReplayed,
   type EncodeReplay,
 } from './replays.ts';
+import { readOwedPage } from './owed-pages.ts';
 import { readWebhookPage } from './webhook-pages.ts';
 
 export type ReplayBatchOptions = {
@@ -107,9 +108,16 @@ function readPage(
   after: ReplayCursor | null,
   limit: PageLimit,
 ): Promise<ReplayPage> {
-  return selection.kind === 'webhooks'
-    ? readWebhookPage(client, selection, after, limit)
-    : readDeadLetterPage(client, selection, after, limit);
+  switch (selection.kind) {
+    case 'webhooks':
+      return readWebhookPage(client, selection, after, limit);
+    case 'filtered_webhooks':
+    case 'webhook_ids':
+      return readOwedPage(client, selection, after, limit);
+    case 'dead_letters':
+    case 'dead_letter_ids':
+      return readDeadLetterPage(client, selection, after, limit);
+  }
 }
 
 /** Returns how many were replayed: a payload may have been dropped since its bytes were counted. */

@@ -1,4 +1,4 @@
-import { isUuid, lowestIdAt, timeOfId } from '@hqrelay/domain/ids';
+import { isUuid, isUuidv7, lowestIdAt, timeOfId } from '@hqrelay/domain/ids';
 import type { Queryable } from '../queryable.ts';
 import { isClientsCorrelation, requestMaxMs } from './webhook-filter.ts';
 
@@ -121,12 +121,4 @@ async function scanWebhooks(
       complete: rows.length < webhooksScanned,
     },
   };
-}
-
-function isUuidv7(text: string): boolean {
-  try {
-    return timeOfId(text) >= 0;
-  } catch {
-    return false;
-  }
 }

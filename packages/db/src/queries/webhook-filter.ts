@@ -124,7 +124,8 @@ export function checksOf(
   return { where, rowsMax };
 }
 
-function deliveryChecks(
+/** Conditions about one delivery of the filter's; `s` is its row of `delivery_status`. */
+export function deliveryChecks(
   { state, statusClass, error, minAttempts, endpointId }: WebhookFilter,
   parameters: Parameters,
 ): string[] {

@@ -118,6 +118,21 @@ export async function readWebhook(
   return rows[0] ?? null;
 }
 
+/** Those of these ids that are webhooks of the project. */
+export async function readWebhookIdsOf(
+  pool: pg.Pool,
+  projectId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select w.id from unnest($1::uuid[]) as asked (id)
+     join webhook_logs w on w.id = asked.id and w.received_at = hqrelay_time_of(asked.id)::timestamptz(3)
+     where w.project_id = $2`,
+    [ids, projectId],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Everything recorded of one webhook, by its id and the time inside it (ms since epoch), which names the partition;
  * a body of more than `bodyBytesMax` is left out. Null when there is no such webhook.
