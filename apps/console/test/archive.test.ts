@@ -24,7 +24,9 @@ it('an endpoint is archived: disabled, hidden from lists, and never changed agai
   expect(await post(`${endpointPath}/archive`)).toMatchObject(refused);
   expect(await post(`${endpointPath}/enable`)).toMatchObject(refused);
   expect(await patch(endpointPath, { timeoutMs: 5_000 })).toMatchObject(refused);
-  const { rows } = await sql.query('select action from admin_log where target = $1 order by id', [endpointId]);
+  const { rows } = await sql.query('select action from admin_log where target = $1 order by id', [
+    endpointId,
+  ]);
   expect(rows.map(({ action }) => action)).toEqual(['endpoint.add', 'endpoint.archive']);
 });
 

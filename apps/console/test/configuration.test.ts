@@ -198,7 +198,10 @@ it('the scheme and the provider settings of a project are changed together, or n
   const sealedOf = async () =>
     (await sql.query('select sealed_settings, name from projects where id = $1', [id])).rows[0];
   const before = await sealedOf();
-  const refused = await patch(path, { name: 'Other', providerSettings: { 'public-key': 'pk_new', colour: 'red' } });
+  const refused = await patch(path, {
+    name: 'Other',
+    providerSettings: { 'public-key': 'pk_new', colour: 'red' },
+  });
   expect(refused).toMatchObject({ statusCode: 400, body: { error: { code: 'project.invalid_settings' } } });
   expect(await sealedOf()).toEqual(before);
 

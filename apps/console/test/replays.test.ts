@@ -112,7 +112,8 @@ it('a replay of nothing, of two selections or of an endpoint of another project 
 async function webhookWith(projectId: string, endpointIds: string[], eventType: string, error?: string) {
   const webhookLogId = await recordWebhook(sql, { projectId, endpointIds, eventType });
   for (const endpointId of endpointIds)
-    if (error !== undefined) await recordAttempt(sql, { projectId, webhookLogId, endpointId, error, statusCode: null });
+    if (error !== undefined)
+      await recordAttempt(sql, { projectId, webhookLogId, endpointId, error, statusCode: null });
   return webhookLogId;
 }
 

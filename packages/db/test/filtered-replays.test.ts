@@ -87,7 +87,12 @@ it('a dead letter that was replayed, and a payload that was dropped, are not sen
        case when webhook_log_id = $1 then now() end from delivery_status where project_id = $2`,
     [rows[0]!.log.id, projectId],
   );
-  const filter = { projectId, since: now - 3_600_000, until: Date.now() + 60_000, state: 'dead_lettered' as const };
+  const filter = {
+    projectId,
+    since: now - 3_600_000,
+    until: Date.now() + 60_000,
+    state: 'dead_lettered' as const,
+  };
   const limit = { candidatesMax: 500, bytesMax: 1_000_000 };
   expect(await readOwedPage(app, { kind: 'filtered_webhooks', filter }, null, limit)).toEqual({
     candidates: [{ webhookLogId: rows[1]!.log.id, endpointId }],

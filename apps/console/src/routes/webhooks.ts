@@ -1,11 +1,10 @@
 import { countWebhooks, readWebhookList } from '@hqrelay/db/queries/webhook-list';
-import { webhookStatuses } from '@hqrelay/db/queries/webhooks';
 import { z } from 'zod';
 import { readPage } from '../api/page.ts';
 import { defineRoute, refuse, reply, type ApiRefusal } from '../api/route.ts';
-import { moment, pageOf, pageQuery, queryInteger, uuid } from '../schemas/fields.ts';
-import { deliveryStates } from '../schemas/delivery.ts';
+import { pageOf, pageQuery, uuid } from '../schemas/fields.ts';
 import { listedWebhook, webhookCount } from '../schemas/webhook.ts';
+import { filterQuery } from '../schemas/webhook-filter.ts';
 
 const tag = 'Webhooks';
 const params = z.strictObject({ projectId: uuid });
@@ -16,26 +15,6 @@ const dayMs = 86_400_000;
 export const periodDefaultMs = 90 * dayMs;
 /** The clocks of receivers may be ahead. */
 const clockSkewMs = 60_000;
-
-/** The filter of the list, which bulk actions take too. */
-export const filterQuery = {
-  since: moment.optional().describe('Received then or later; 90 days before `until` when not given.'),
-  until: moment.optional().describe('Received before; now when not given.'),
-  status: z.enum(webhookStatuses).optional(),
-  reason: z.string().max(100).optional().describe('The code of a reason, such as signature.mismatch.'),
-  eventType: z.string().max(255).optional(),
-  webhookId: z.string().max(255).optional().describe("The provider's id."),
-  correlationId: z.string().max(128).optional(),
-  q: z.string().min(3).max(200).optional().describe('Text in the payload, as it stands there.'),
-  endpointId: uuid.optional().describe('Owed to this endpoint.'),
-  state: z.enum(deliveryStates).optional().describe('A delivery is in this state.'),
-  statusClass: z
-    .enum(['2xx', '3xx', '4xx', '5xx', 'none'])
-    .optional()
-    .describe('Of the last attempt of that delivery; none: no answer.'),
-  error: z.string().min(1).max(200).optional().describe('Text in the error of that attempt.'),
-  minAttempts: queryInteger(1, 1_000).optional().describe('That delivery has at least so many attempts.'),
-};
 
 type Filter = z.output<z.ZodObject<typeof filterQuery>>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { filterQuery } from '../routes/webhooks.ts';
 import { id, moment, time, uuid } from './fields.ts';
+import { filterQuery } from './webhook-filter.ts';
 
 const period = {
   since: moment.optional(),
