@@ -7,7 +7,7 @@ import { parseRetrySchedule } from '@hqrelay/domain/delivery/retry-schedule';
 import { redactUrl } from '@hqrelay/domain/secrets/redaction';
 import { z } from 'zod';
 import { byCreation, readPage } from '../api/page.ts';
-import type { Caller } from '../api/caller.ts';
+import type { Caller } from '../api/access/caller.ts';
 import { defineRoute, refuse, reply, type ApiRefusal } from '../api/route.ts';
 import { addedEndpoint, endpoint, endpointChanges, newEndpoint } from '../schemas/endpoint.ts';
 import { pageOf, pageQuery, queryFlag, uuid } from '../schemas/fields.ts';
