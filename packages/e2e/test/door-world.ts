@@ -28,13 +28,34 @@ export type Door = {
 const name = 'hooks.example.com';
 
 /** nginx with the configuration of `deploy/nginx` in front of receivers on these ports. */
-export async function openDoor(parentFolder: string, receiverPorts: readonly number[]): Promise<Door> {
+export function openDoor(parentFolder: string, receiverPorts: readonly number[]): Promise<Door> {
+  return open(parentFolder, { receiverPorts });
+}
+
+/** nginx with the configuration of `deploy/nginx` in front of a console on this port. */
+export function openConsoleDoor(parentFolder: string, consolePort: number): Promise<Door> {
+  return open(parentFolder, { receiverPorts: [consolePort], consolePort });
+}
+
+async function open(
+  parentFolder: string,
+  { receiverPorts, consolePort }: { receiverPorts: readonly number[]; consolePort?: number },
+): Promise<Door> {
   const certificates = createCertificates();
   const { certificate: ca, certificateFile, keyFile } = certificates.issue(name);
   const folder = makeThrowAwayFolder('hqrelay-door-', parentFolder);
-  const [port = 0] = await freePorts(1);
+  const [receiversPort = 0, consoleDoorPort = 0] = await freePorts(2);
+  const port = consolePort === undefined ? receiversPort : consoleDoorPort;
   const say = (line: string) => void process.stderr.write(`${line}\n`);
-  const nginx = await startPrivateNginx({ dir: folder, port, receiverPorts, certificateFile, keyFile, say });
+  const nginx = await startPrivateNginx({
+    dir: folder,
+    port: receiversPort,
+    receiverPorts,
+    ...(consolePort !== undefined && { console: { port: consoleDoorPort, consolePort } }),
+    certificateFile,
+    keyFile,
+    say,
+  });
   const agent = new Agent({ keepAlive: true, maxSockets: 64, ca, servername: name });
   const sockets = new Set<TLSSocket>();
   return {

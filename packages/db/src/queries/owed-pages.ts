@@ -1,8 +1,9 @@
 import { timeOfId } from '@hqrelay/domain/ids';
+import { Parameters } from '../parameters.ts';
 import type { Queryable } from '../queryable.ts';
 import type { PageLimit, ReplayCursor, ReplayPage, WhyNotReplayed } from './replay-page.ts';
 import type { ReplaySelection } from './replay-selection.ts';
-import { deliveryChecks, Parameters, type WebhookFilter } from './webhook-filter.ts';
+import { deliveryChecks, type WebhookFilter } from './webhook-filter.ts';
 import { readWebhookList } from './webhook-list.ts';
 
 type Selection = Extract<ReplaySelection, { kind: 'filtered_webhooks' | 'webhook_ids' }>;

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '../app-process.ts';
 import { listens } from '../listens.ts';
@@ -12,6 +12,8 @@ export type PrivateNginxOptions = {
   port: number;
   /** The receivers' ports on 127.0.0.1. */
   receiverPorts: readonly number[];
+  /** Serves the console on this port of 127.0.0.1, from the console's own port. */
+  console?: { port: number; consolePort: number };
   certificateFile: string;
   keyFile: string;
   say: Say;
@@ -43,13 +45,8 @@ export async function startPrivateNginx(options: PrivateNginxOptions): Promise<R
   });
 }
 
-function writeConfiguration({
-  dir,
-  port,
-  receiverPorts,
-  certificateFile,
-  keyFile,
-}: PrivateNginxOptions): void {
+function writeConfiguration(options: PrivateNginxOptions): void {
+  const { dir, port, receiverPorts, certificateFile, keyFile } = options;
   mkdirSync(join(dir, 'site'), { recursive: true });
   copyFileSync(join(repositoryRoot, 'deploy/nginx/nginx.conf'), join(dir, 'nginx.conf'));
   const write = (name: string, lines: readonly string[]) =>
@@ -69,4 +66,15 @@ function writeConfiguration({
     `ssl_certificate ${certificateFile}`,
     `ssl_certificate_key ${keyFile}`,
   ]);
+  if (options.console) writeFileSync(join(dir, 'site/console.conf'), consoleConfiguration(options));
+}
+
+/** The file of `deploy/nginx/site` with addresses and a certificate of this server. */
+function consoleConfiguration({ console: served, certificateFile, keyFile }: PrivateNginxOptions): string {
+  return readFileSync(join(repositoryRoot, 'deploy/nginx/site/console.conf'), 'utf8')
+    .replace('listen 443 ssl', `listen 127.0.0.1:${served!.port} ssl`)
+    .replace('listen [::]:443 ssl;', '')
+    .replace('/etc/nginx/tls/fullchain.pem', certificateFile)
+    .replace('/etc/nginx/tls/privkey.pem', keyFile)
+    .replaceAll('http://127.0.0.1:3002', `http://127.0.0.1:${served!.consolePort}`);
 }
