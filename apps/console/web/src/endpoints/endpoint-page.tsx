@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Endpoint } from '../api/entities.ts';
 import { read } from '../api/read.ts';
@@ -10,9 +10,10 @@ import { Time } from '../display/zone.tsx';
 import { useMe } from '../layout/me.ts';
 import { EditEndpoint } from './edit-endpoint.tsx';
 import { EndpointActions } from './endpoint-actions.tsx';
+import { EndpointBacklog } from './endpoint-backlog.tsx';
 import { EndpointState } from './endpoint-state.tsx';
 import { RotateSecret } from './rotate-secret.tsx';
-import { Verification } from './verification.tsx';
+import { Verification } from './verification/verification.tsx';
 
 export function EndpointPage() {
   const params = useParams({ from: '/signed-in/projects/$projectId/endpoints/$endpointId' });
@@ -46,7 +47,7 @@ function OneEndpoint({ endpoint }: { endpoint: Endpoint }) {
             <Settings endpoint={endpoint} />
           </Card>
           <Card title="Its webhooks">
-            <Rows endpoint={endpoint} />
+            <EndpointBacklog endpoint={endpoint} />
           </Card>
         </div>
         <Verification projectId={endpoint.projectId} />
@@ -90,39 +91,5 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dt className="text-xs text-muted">{name}</dt>
       <dd className="m-0 break-words">{children}</dd>
     </div>
-  );
-}
-
-function Rows({ endpoint: { id, projectId } }: { endpoint: Endpoint }) {
-  const to = { to: '/projects/$projectId/webhooks', params: { projectId } } as const;
-  const linkClass = 'text-accent underline';
-  return (
-    <ul className="m-0 grid list-none gap-1.5 p-0">
-      <li>
-        <Link {...to} search={{ endpointId: id }} className={linkClass}>
-          All that it is owed
-        </Link>
-      </li>
-      <li>
-        <Link {...to} search={{ endpointId: id, state: 'held' }} className={linkClass}>
-          Held
-        </Link>
-      </li>
-      <li>
-        <Link {...to} search={{ endpointId: id, state: 'waiting' }} className={linkClass}>
-          Waiting for an attempt
-        </Link>
-      </li>
-      <li>
-        <Link
-          to="/projects/$projectId/dead-letters"
-          params={{ projectId }}
-          search={{ endpointId: id }}
-          className={linkClass}
-        >
-          Dead letters
-        </Link>
-      </li>
-    </ul>
   );
 }

@@ -1,6 +1,7 @@
 import { Menu } from '@base-ui/react/menu';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { Me } from '../api/entities.ts';
 import { useAction } from '../api/use-action.ts';
 import { buttonClass } from '../components/button.tsx';
@@ -17,51 +18,56 @@ export function AccountMenu({ me }: { me: Me }) {
     // Nothing that was read stays in the memory of the page.
     onDone: () => void client.resetQueries(),
   });
+  const [header, setHeader] = useState<HTMLElement | null>(null);
   return (
-    <Menu.Root>
-      <Menu.Trigger className={buttonClass('quiet', true)}>Menu</Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner align="end" sideOffset={6} className="z-30">
-          <Menu.Popup className="w-60 rounded-lg border border-line bg-surface p-1.5 shadow-xl outline-none">
-            <div className="border-b border-line px-2.5 pt-1 pb-2">
-              <p className="m-0 truncate font-medium">{me.name}</p>
-              <p className="m-0 text-xs text-muted">
-                {me.role}
-                {me.projectId === null ? ' of all projects' : ' of one project'}
-                {me.hidePayloads && ', payloads hidden'}
-              </p>
-            </div>
-            <Menu.Item className={item} render={<Link to="/">Projects</Link>} />
-            <Menu.Item className={item} render={<Link to="/admin-log">Admin log</Link>} />
-            {me.role === 'admin' && <Menu.Item className={item} render={<Link to="/access">Access</Link>} />}
-            <Menu.Item className={item} render={<a href="/api/docs">HTTP API</a>} />
-            {me.returnUrl !== null && /^https?:/.test(me.returnUrl) && (
-              <Menu.Item
-                className={item}
-                render={<a href={me.returnUrl}>Back to {new URL(me.returnUrl).host}</a>}
-              />
-            )}
-            {me.kind === 'session' && (
-              <Menu.Item className={item} onClick={() => signOut.mutate({})}>
-                Sign out
-              </Menu.Item>
-            )}
-            <Menu.RadioGroup
-              value={theme}
-              onValueChange={(value) => setTheme(value as Theme)}
-              aria-label="Colours"
-              className="border-t border-line pt-1.5"
-            >
-              {Object.entries(themes).map(([value, label]) => (
-                <Menu.RadioItem key={value} value={value} closeOnClick={false} className={item}>
-                  {label}
-                  <Menu.RadioItemIndicator>✓</Menu.RadioItemIndicator>
-                </Menu.RadioItem>
-              ))}
-            </Menu.RadioGroup>
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+    <div ref={setHeader}>
+      <Menu.Root>
+        <Menu.Trigger className={buttonClass('quiet', true)}>Menu</Menu.Trigger>
+        <Menu.Portal container={header}>
+          <Menu.Positioner align="end" sideOffset={6} className="z-30">
+            <Menu.Popup className="w-60 rounded-lg border border-line bg-surface p-1.5 shadow-xl outline-none">
+              <div className="border-b border-line px-2.5 pt-1 pb-2">
+                <p className="m-0 truncate font-medium">{me.name}</p>
+                <p className="m-0 text-xs text-muted">
+                  {me.role}
+                  {me.projectId === null ? ' of all projects' : ' of one project'}
+                  {me.hidePayloads && ', payloads hidden'}
+                </p>
+              </div>
+              <Menu.Item className={item} render={<Link to="/">Projects</Link>} />
+              <Menu.Item className={item} render={<Link to="/admin-log">Admin log</Link>} />
+              {me.role === 'admin' && (
+                <Menu.Item className={item} render={<Link to="/access">Access</Link>} />
+              )}
+              <Menu.Item className={item} render={<a href="/api/docs">HTTP API</a>} />
+              {me.returnUrl !== null && /^https?:/.test(me.returnUrl) && (
+                <Menu.Item
+                  className={item}
+                  render={<a href={me.returnUrl}>Back to {new URL(me.returnUrl).host}</a>}
+                />
+              )}
+              {me.kind === 'session' && (
+                <Menu.Item className={item} onClick={() => signOut.mutate({})}>
+                  Sign out
+                </Menu.Item>
+              )}
+              <Menu.RadioGroup
+                value={theme}
+                onValueChange={(value) => setTheme(value as Theme)}
+                aria-label="Colours"
+                className="border-t border-line pt-1.5"
+              >
+                {Object.entries(themes).map(([value, label]) => (
+                  <Menu.RadioItem key={value} value={value} closeOnClick={false} className={item}>
+                    {label}
+                    <Menu.RadioItemIndicator>✓</Menu.RadioItemIndicator>
+                  </Menu.RadioItem>
+                ))}
+              </Menu.RadioGroup>
+            </Menu.Popup>
+          </Menu.Positioner>
+        </Menu.Portal>
+      </Menu.Root>
+    </div>
   );
 }

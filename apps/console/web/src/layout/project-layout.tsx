@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { read } from '../api/read.ts';
 import { Tag } from '../components/tag.tsx';
 
@@ -12,30 +13,39 @@ export function ProjectLayout() {
   const { projectId } = useParams({ from: '/signed-in/projects/$projectId' });
   const { data: project } = useQuery(read('get /api/v1/projects/{projectId}', { params: { projectId } }));
   const params = { projectId };
+  const tabs = useRef<HTMLDivElement>(null);
+  const section = useLocation({ select: ({ pathname }) => pathname.split('/')[3] });
+  useEffect(() => {
+    // On a phone the tabs scroll sideways.
+    const active = tabs.current?.querySelector('[aria-current="page"]');
+    active?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [section]);
   return (
     <>
       <div className="-mx-3 mb-5 border-b border-line px-3 pt-3 sm:-mx-4 sm:px-4">
-        <p className="m-0 flex min-h-6 items-center gap-2 px-3 font-semibold">
-          {project?.name ?? ' '}
-          {project?.enabled === false && <Tag tone="bad">disabled</Tag>}
-          {project && project.archivedAt !== null && <Tag>archived</Tag>}
-        </p>
-        <nav aria-label="Project" className="flex overflow-x-auto">
-          <Link to="/projects/$projectId" params={params} {...tabProps} activeOptions={{ exact: true }}>
-            Overview
-          </Link>
-          <Link to="/projects/$projectId/webhooks" params={params} {...tabProps}>
-            Webhooks
-          </Link>
-          <Link to="/projects/$projectId/endpoints" params={params} {...tabProps}>
-            Endpoints
-          </Link>
-          <Link to="/projects/$projectId/dead-letters" params={params} {...tabProps}>
-            Dead letters
-          </Link>
-          <Link to="/projects/$projectId/settings" params={params} {...tabProps}>
-            Settings
-          </Link>
+        <nav aria-label="Project">
+          <p className="m-0 flex min-h-6 items-center gap-2 px-3 font-semibold">
+            {project?.name ?? ' '}
+            {project?.enabled === false && <Tag tone="bad">disabled</Tag>}
+            {project && project.archivedAt !== null && <Tag>archived</Tag>}
+          </p>
+          <div ref={tabs} className="flex overflow-x-auto">
+            <Link to="/projects/$projectId" params={params} {...tabProps} activeOptions={{ exact: true }}>
+              Overview
+            </Link>
+            <Link to="/projects/$projectId/webhooks" params={params} {...tabProps}>
+              Webhooks
+            </Link>
+            <Link to="/projects/$projectId/endpoints" params={params} {...tabProps}>
+              Endpoints
+            </Link>
+            <Link to="/projects/$projectId/dead-letters" params={params} {...tabProps}>
+              Dead letters
+            </Link>
+            <Link to="/projects/$projectId/settings" params={params} {...tabProps}>
+              Settings
+            </Link>
+          </div>
         </nav>
       </div>
       <main>

@@ -49,7 +49,7 @@ export function ReceivedChart({
         const until =
           points[step + 1]?.at ?? new Date(Date.parse(since) + periods[name].stepMs).toISOString();
         return (
-          // The table has the figures for keyboards; a stop at each bar would be in the way.
+          // The link below the charts leads keyboards there; a stop at each bar would be in the way.
           <Link
             to="/projects/$projectId/webhooks"
             params={{ projectId }}

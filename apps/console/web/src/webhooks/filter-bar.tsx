@@ -5,6 +5,7 @@ import { read } from '../api/read.ts';
 import { buttonClass } from '../components/button.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
 import { deliveryStates, webhookStatuses } from '../display/states.ts';
+import { useTimeFormat } from '../display/zone.tsx';
 import { activeFilters, type FilterName, type Filters } from './filters.ts';
 
 const labels: Record<FilterName, string> = {
@@ -104,6 +105,7 @@ type ActiveProps = { filters: Filters; urls: readonly Choice[]; remove: (name: F
 
 function ActiveFilters({ filters, urls, remove }: ActiveProps) {
   const active = activeFilters(filters);
+  const format = useTimeFormat();
   if (active.length === 0) return null;
   const options: Partial<Record<FilterName, readonly Choice[]>> = { ...choices, endpointId: urls };
   return (
@@ -117,7 +119,10 @@ function ActiveFilters({ filters, urls, remove }: ActiveProps) {
           >
             <span className="truncate">
               <span className="sr-only">Remove </span>
-              {labels[name]}: {options[name]?.find(([each]) => each === value)?.[1] ?? value}
+              {labels[name]}:{' '}
+              {name === 'since' || name === 'until'
+                ? format(value, 'dayAndMinute')
+                : (options[name]?.find(([each]) => each === value)?.[1] ?? value)}
             </span>
             <span aria-hidden>✕</span>
           </button>

@@ -30,6 +30,12 @@ it('a filter that the list does not know, or a value it cannot have, is left out
   });
 });
 
+it('a time that is none is left out', () => {
+  expect(parseFilters({ since: '2026-13-01T00:00:00Z', until: '2026-03-01T00:00:00.000Z' })).toEqual({
+    until: '2026-03-01T00:00:00.000Z',
+  });
+});
+
 it('a period counts back from when the list was opened', () => {
   const now = Date.parse('2026-03-02T00:00:00Z');
   expect(queryOf({ last: '24h', status: 'queued' }, now)).toEqual({

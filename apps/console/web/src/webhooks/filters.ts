@@ -13,6 +13,8 @@ const periodsMs = {
 
 const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
 
+const time = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?Z$/;
+
 /** What each filter takes; true is any text. */
 const allowed = {
   status: Object.keys(webhookStatuses),
@@ -27,8 +29,8 @@ const allowed = {
   reason: true,
   error: true,
   minAttempts: /^\d{1,4}$/,
-  since: /^\d{4}-\d\d-\d\dT/,
-  until: /^\d{4}-\d\d-\d\dT/,
+  since: time,
+  until: time,
   cursor: true,
 } as const satisfies Record<string, true | RegExp | readonly string[]>;
 
@@ -47,7 +49,7 @@ export function parseFilters(search: Record<string, unknown>): Filters {
 
 function isAllowed(values: true | RegExp | readonly string[], value: string): boolean {
   if (values === true) return value.length <= 500;
-  return values instanceof RegExp ? values.test(value) : values.includes(value);
+  return values instanceof RegExp ? values.test(value) && value.length < 40 : values.includes(value);
 }
 
 /** What the API is asked; `now` is when the list was opened, so that its cursors stay those of one filter. */

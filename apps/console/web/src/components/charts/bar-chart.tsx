@@ -29,8 +29,8 @@ export function BarChart({ title, steps, series, renderBar = (_, bar) => bar }: 
           <span>0</span>
         </div>
         <svg
-          role="img"
-          aria-label={`${title}: the table below has the figures`}
+          // The table has the figures.
+          aria-hidden
           viewBox={`0 0 ${steps.length * width} ${height}`}
           preserveAspectRatio="none"
           className="h-36 w-full border-b border-line"

@@ -28,8 +28,8 @@ export function LineChart({ title, steps, lines }: Props) {
           <span>0</span>
         </div>
         <svg
-          role="img"
-          aria-label={`${title}: the table below has the figures`}
+          // The table has the figures.
+          aria-hidden
           viewBox={`0 0 ${Math.max(steps.length, 1)} ${height}`}
           preserveAspectRatio="none"
           className="h-36 w-full border-b border-line"

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { presets } from '@hqrelay/domain/providers/presets';
-import { read } from '../api/read.ts';
-import { CopyButton } from '../components/copy-button.tsx';
-import { Card } from '../components/page.tsx';
-import { Shown } from '../components/states.tsx';
-import { Tabs } from '../components/tabs.tsx';
+import { read } from '../../api/read.ts';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Card } from '../../components/page.tsx';
+import { Shown } from '../../components/states.tsx';
+import { Tabs } from '../../components/tabs.tsx';
 import { languages, signatureHeaders, verificationCode } from './verification-code.ts';
 
 /** Code that verifies what this endpoint receives. */
