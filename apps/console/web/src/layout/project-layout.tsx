@@ -16,6 +16,7 @@ export function ProjectLayout() {
   const tabs = useRef<HTMLDivElement>(null);
   const section = useLocation({ select: ({ pathname }) => pathname.split('/')[3] });
   useEffect(() => {
+    if (section === undefined) return;
     // On a phone the tabs scroll sideways.
     const active = tabs.current?.querySelector('[aria-current="page"]');
     active?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
