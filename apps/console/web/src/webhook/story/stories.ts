@@ -3,7 +3,7 @@ import type { Attempt, Delivery, WebhookDetails } from '../../api/entities.ts';
 type Replay = WebhookDetails['replays'][number];
 export type Story = { delivery: Delivery; attempts: Attempt[]; replay: Replay | undefined };
 
-/** Each delivery with its attempts: those that the webhook owed, then its replays in the order they were asked for. */
+/** Each delivery with its attempts: those that the webhook owed, then its replays, unordered as they are, by when they were asked for. */
 export function storiesOf({ deliveries, replays, attempts }: WebhookDetails): Story[] {
   const of = (delivery: Delivery, replay?: Replay): Story => ({
     delivery,
@@ -11,5 +11,8 @@ export function storiesOf({ deliveries, replays, attempts }: WebhookDetails): St
     attempts: attempts.filter(({ deliveryId }) => deliveryId === delivery.deliveryId),
   });
   const inOrder = [...replays].sort((a, b) => a.requestedAt.localeCompare(b.requestedAt));
-  return [...deliveries.map((each) => of(each)), ...inOrder.map((each) => of(each, each))];
+  return [
+    ...deliveries.map((each) => of(each)),
+    ...inOrder.map((each) => of({ ...each, order: null }, each)),
+  ];
 }
