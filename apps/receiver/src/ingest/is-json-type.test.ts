@@ -30,9 +30,11 @@ it('application/json and every +json type are JSON in any case, whatever paramet
 });
 
 it('a content type is JSON only if the text before its first semicolon is a JSON type', () => {
-  const piece = fc.constantFrom('application', '/', 'json', '+', ';', ' ', 'text', 'x', 'charset=utf-8', ',');
+  const piece = fc.constantFrom('application/', 'json', '+', ';', ' ', '/', 'x', 'charset=utf-8', ',');
+  const pieces = fc.array(piece, { maxLength: 5 }).map((each) => each.join(''));
   const value = fc.oneof(
-    fc.array(piece).map((pieces) => pieces.join('')),
+    pieces.map((each) => `application/${each}`),
+    pieces,
     fc.string(),
   );
   fc.assert(
@@ -42,5 +44,6 @@ it('a content type is JSON only if the text before its first semicolon is a JSON
       const isJson = subtype === 'json' || (/^[\w.+-]+$/.test(subtype) && /.\+json$/.test(subtype));
       expect(isJsonType(contentType)).toBe(type === 'application' && others.length === 0 && isJson);
     }),
+    { numRuns: 2_000 },
   );
 });

@@ -21,19 +21,22 @@ export type PrivateNginxOptions = {
 
 const program = '/usr/sbin/nginx';
 
-/**
- * nginx with the configuration of `deploy/nginx` on 127.0.0.1; this server has its own files of the `site` folder alone.
- * Installs Debian's package where it is missing. Throws an error with the command to run where it cannot.
- */
+/** Debian's nginx, installed where it is missing. Throws an error with the command to run where it cannot. */
+export async function findNginx(say: Say): Promise<string> {
+  if (!existsSync(program)) await installPackages(['nginx'], say);
+  return program;
+}
+
+/** nginx with the configuration of `deploy/nginx` on 127.0.0.1; this server has its own files of the `site` folder alone. */
 export async function startPrivateNginx(options: PrivateNginxOptions): Promise<RunningServer> {
   const { dir, port, say } = options;
-  if (!existsSync(program)) await installPackages(['nginx'], say);
+  const command = await findNginx(say);
   writeConfiguration(options);
   const args = ['-c', join(dir, 'nginx.conf'), '-p', dir, '-g', `daemon off; pid ${join(dir, 'nginx.pid')};`];
   return runServer({ url: `https://127.0.0.1:${port}`, port }, async () => {
     const server = new ServerProcess({
       name: 'nginx',
-      command: program,
+      command,
       args,
       logFile: join(dir, 'nginx.log'),
       // On SIGQUIT nginx answers the requests in flight before it ends.
