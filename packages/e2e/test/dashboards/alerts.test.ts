@@ -19,6 +19,7 @@ function shorten(rules: string): string {
     [/:15s\]/g, ':1s]'],
     [/"\}\) > 60\b/g, '"}) > 2'],
     [/"\}\) > 900\b/g, '"}) > 15'],
+    [/seconds\) > 3600\b/g, 'seconds) > 2'],
   ] as const;
   return shorter.reduce((text, [pattern, by]) => {
     if (text.search(pattern) === -1) throw new Error(`the rules have no ${pattern.source}`);
@@ -153,6 +154,23 @@ describe.concurrent('alerts about webhooks fire on a running system and clear', 
     await redis.del('hqrelay:nearLimit');
     redis.disconnect();
     await clears('ProjectNearLimit');
+  }, 120_000);
+
+  it('OrderedKeysHeld: a webhook waits behind an earlier one of its key that fails', async () => {
+    const endpoint = await startRecordingEndpoint();
+    closes.push(endpoint.close);
+    endpoint.answerWith({ statusCode: 503 });
+    const project = await seedProject(world);
+    const retry = Array.from({ length: 12 }, () => '5s').join(',');
+    await seedEndpoint(world, project.id, { url: endpoint.url, retry, orderingKey: '/key' });
+    for (const webhookId of ['evt_1', 'evt_2'])
+      await postWebhook(world.receiver.url, project, {
+        webhookId,
+        body: JSON.stringify({ key: 'a', webhookId }),
+      });
+    await fires('OrderedKeysHeld');
+    endpoint.answerWith({});
+    await clears('OrderedKeysHeld');
   }, 120_000);
 
   it('PartitionsMissing: a coming month has no partition', async () => {
