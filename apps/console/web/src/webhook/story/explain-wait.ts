@@ -34,7 +34,7 @@ export function explainWait(
     case 'breaker':
       return 'Held: the endpoint failed so often that the relay gives it a rest. It is tried again by itself.';
     case 'delay':
-      return 'Held: the next attempt is more than an hour away.';
+      return 'Held until its next attempt is due.';
     case null:
       return 'Held.';
   }
