@@ -26,12 +26,14 @@ export function WebhookPage() {
   return <Shown query={details}>{(found) => <Story details={found} />}</Shown>;
 }
 
-/** Whether a delivery waits for an attempt that is due within a minute. */
+/** Whether a delivery waits, or is held, for an attempt that is due within a minute. A replay is held for a moment first. */
 function isMoving({ deliveries, replays }: WebhookDetails): boolean {
-  return [...deliveries, ...replays].some(
-    ({ state, nextAttemptAt }) =>
-      state === 'waiting' && (nextAttemptAt === null || Date.parse(nextAttemptAt) < Date.now() + 60_000),
-  );
+  const soon = Date.now() + 60_000;
+  return [...deliveries, ...replays].some(({ state, heldReason, heldUntil, nextAttemptAt }) => {
+    const due = heldUntil ?? nextAttemptAt;
+    if (state === 'held' && heldReason !== 'delay') return false;
+    return (state === 'waiting' || state === 'held') && (due === null || Date.parse(due) < soon);
+  });
 }
 
 function Story({ details }: { details: WebhookDetails }) {
