@@ -29,6 +29,7 @@ process.on('message', (/** @type {Order} */ { url, secret, seconds, connections 
               headers: {
                 'content-type': 'application/json',
                 'x-webhook-id': id,
+                'x-bench-key': String(number % 10_000),
                 'x-hub-signature-256': `sha256=${signature}`,
               },
             };

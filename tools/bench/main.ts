@@ -15,6 +15,7 @@ import { measureDashboards } from './dashboards/main.ts';
 import { measureIsolation } from './isolation/main.ts';
 import { listCells, listSettings, measureLists } from './lists/main.ts';
 import { measureOracle } from './oracle/main.ts';
+import { measureOrder } from './order/main.ts';
 import { measureScrapes } from './scrape/main.ts';
 import { measureTracing } from './tracing/main.ts';
 import { cellsOf, summarize, textOf, type Figure } from './summary.ts';
@@ -27,6 +28,7 @@ const usage = `npm run bench -- [options]
   --lists        measures lists, searches and statistics on 5 million webhooks and on 5,000, and prints their plans, in
                  about ten minutes; --webhooks N takes another number than 5 million
   --scrape       measures how long a scrape of the metrics takes, with and without load, instead of throughput
+  --order        compares an ordered endpoint over ten thousand keys with an unordered one, instead of throughput
   --tracing      compares the product with and without traces, instead of throughput
   --only A,B     runs these scenarios of --isolation, or queries of --lists, alone
   --drain        measures draining alone, from a backlog that no receiver has accepted, in five short rounds
@@ -40,6 +42,7 @@ const { values } = parseArgs({
     isolation: { type: 'boolean', default: false },
     oracle: { type: 'boolean', default: false },
     scrape: { type: 'boolean', default: false },
+    order: { type: 'boolean', default: false },
     tracing: { type: 'boolean', default: false },
     lists: { type: 'boolean', default: false },
     webhooks: { type: 'string', default: '5000000' },
@@ -59,7 +62,7 @@ if (values.help) process.stdout.write(usage);
 else await withDurableServices({ say, postgresSettings: values.lists ? listSettings : [] }, modeOf(values));
 
 function modeOf(wanted: typeof values): (services: DurableServices) => Promise<void> {
-  const modes = { dashboards, isolation, lists, oracle, scrape, tracing };
+  const modes = { dashboards, isolation, lists, oracle, order, scrape, tracing };
   const [mode] = Object.entries(modes).filter(([name]) => wanted[name as keyof typeof modes]);
   return mode?.[1] ?? throughput;
 }
@@ -139,6 +142,18 @@ async function scrape(services: DurableServices): Promise<void> {
   ]);
   const head = ['scrape of', 'load', 'CPU ms', 'median ms', 'p95 ms', 'KiB'];
   await showTable('docs/performance.md', 'scrape', [head, ...cells]);
+}
+
+async function order(services: DurableServices): Promise<void> {
+  const lines = await measureOrder(services, { quick: values.quick, say });
+  const cells = lines.map(({ figure, unordered, ordered, ratio }) => [
+    figure,
+    textOf(unordered),
+    textOf(ordered),
+    ratio.toFixed(2),
+  ]);
+  process.stdout.write(`\n${plainTable([['figure', 'unordered', 'ordered', 'ratio'], ...cells])}\n`);
+  if (lines.some(({ figure, ratio }) => figure === 'both/s' && ratio < 0.5)) process.exitCode = 1;
 }
 
 async function tracing(services: DurableServices): Promise<void> {

@@ -40,6 +40,8 @@ export type PipelineOptions = {
   sinkUrl: string;
   /** More variables for the product's processes. */
   env?: Readonly<Record<string, string>>;
+  /** Of the endpoint; unordered when absent. */
+  orderingKey?: string;
 };
 
 export async function createProduct(options: PipelineOptions): Promise<Pipeline> {
@@ -138,9 +140,11 @@ export async function createBare(options: PipelineOptions): Promise<Pipeline> {
   };
 }
 
-async function prepare({ services, sinkUrl }: PipelineOptions) {
+async function prepare({ services, sinkUrl, orderingKey }: PipelineOptions) {
   const world = await createWorld(services.urls);
-  const project = await addProject(world, [{ url: sinkUrl, retry: 'hqrelay' }]);
+  const project = await addProject(world, [
+    { url: sinkUrl, retry: 'hqrelay', ...(orderingKey && { orderingKey }) },
+  ]);
   return { world, project, endpointId: project.endpointIds[0] as string };
 }
 

@@ -36,6 +36,7 @@ export type ChaosCommand =
       write: boolean;
       keepLogs: boolean;
     }
+  | { kind: 'order'; seed: number; schedules: number }
   | { kind: 'guards'; only: string[]; write: boolean; keepLogs: boolean }
   | { kind: 'wrong'; message: string };
 
@@ -46,7 +47,9 @@ export const usage = `npm run chaos -- [options]
   --guards            removes guards from the apps by injected faults, and expects rows to become red
   --attacks           attacks two receivers while ten projects send genuine webhooks
   --fuzz              sends requests of every wrong kind to one receiver
-  --seed N            with --fuzz: the seed that determines every request; any when absent
+  --order             searches random schedules of failures, crashes and redeliveries for one that breaks the order of webhooks
+  --schedules N       with --order: how many, 300 when absent
+  --seed N            with --fuzz or --order: the seed that determines everything random; any when absent
   --requests N        with --fuzz: how many, 20000 when absent
   --small             runs the rows under one load, with fewer webhooks, and judges no time, as npm test does
   --source            starts the apps from their source instead of the build
@@ -62,6 +65,7 @@ export function readCommandLine(args: readonly string[], all: readonly Row[]): C
     if (options.list) return { kind: 'list' };
     if (options.attacks) return attackRuns(options);
     if (options.fuzz) return fuzzRun(options);
+    if (options.order) return orderSearch(options);
     return options.guards ? guardTrials(options) : rowRuns(options, all);
   } catch (error) {
     return { kind: 'wrong', message: error instanceof Error ? error.message : String(error) };
@@ -79,6 +83,8 @@ function parse(args: readonly string[]) {
       guards: flag,
       attacks: flag,
       fuzz: flag,
+      order: flag,
+      schedules: { type: 'string' },
       seed: { type: 'string' },
       requests: { type: 'string' },
       small: flag,
@@ -117,6 +123,14 @@ function fuzzRun({ seed, requests, source, write, keepLogs }: Options): ChaosCom
     fromSource: source,
     write,
     keepLogs,
+  };
+}
+
+function orderSearch({ seed, schedules }: Options): ChaosCommand {
+  return {
+    kind: 'order',
+    seed: seed === undefined ? randomInt(2 ** 31) : wholeNumber('seed', seed),
+    schedules: schedules === undefined ? 300 : wholeNumber('schedules', schedules),
   };
 }
 

@@ -11,6 +11,7 @@ import { fuzzCells } from './fuzz/fuzz-table.ts';
 import { runFuzz } from './fuzz/run-fuzz.ts';
 import { readCommandLine, usage, type ChaosCommand } from './command-line.ts';
 import { runGuardTrials, slowCommits } from './guards/trials.ts';
+import { searchOrder } from './order.ts';
 import type { RowResult } from './outcome/conclude.ts';
 import type { Row } from './row.ts';
 import { rows } from './rows.ts';
@@ -36,6 +37,10 @@ switch (command.kind) {
     break;
   case 'fuzz':
     await withServices((services) => fuzz(command, services), command);
+    break;
+  case 'order':
+    say(`${command.schedules} schedules from seed ${command.seed}`);
+    if (!(await searchOrder(command))) process.exitCode = 1;
     break;
   case 'run':
     await withServices((services) => runRows(command, services), command);

@@ -37,7 +37,7 @@ export type KeysPage = {
 /**
  * The next `limit` keys with deliveries, after `after` in the order of the index, and their first deliveries that have ended
  * although their rows remain: a worker crashed before it ended the turn, or the end was no attempt. A dead letter has ended
- * where its endpoint continues after one, or once a replay of it is delivered.
+ * where its endpoint continues after one, once a replay of it is delivered, or when its payload was erased.
  */
 export async function readKeys(
   pool: pg.Pool,
@@ -79,6 +79,7 @@ select f.endpoint_id as "endpointId", f.ordering_key as key, f.delivery_id as "d
   or ((exists (select from dead_letters l where l.id = f.delivery_id) or exists (
       select from delivery_attempts a where ${ofTheDelivery} and a.delivery_id = f.delivery_id and a.status = 'dead_lettered'))
     and (e.on_dead_letter = 'continue'
+      or exists (select from dead_letters l where l.id = f.delivery_id and l.replayed_at is not null and l.replay_id is null)
       or exists (select from delivery_attempts a where ${ofTheDelivery} and a.status = 'delivered')))
 ) as "isEnded"
 from page cross join lateral ${first('page')} as f join endpoints e on e.id = f.endpoint_id
