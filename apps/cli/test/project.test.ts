@@ -32,6 +32,20 @@ describe('project create', () => {
     });
   });
 
+  it('project create and update take up to five search keys, and update --no-search-key takes them away', async () => {
+    const { projectId } = await create('--search-key', '/order/id', '--search-key', '/a~1b');
+    expect(await find(projectId)).toMatchObject({ searchKeys: ['/order/id', '/a~1b'] });
+    await world.run('project', 'update', projectId, '--no-search-key', '--json');
+    expect(await find(projectId)).toMatchObject({ searchKeys: [] });
+    const wrong = await world.run('project', 'update', projectId, '--search-key', 'order.id');
+    expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('JSON Pointer') });
+    const six = ['/1', '/2', '/3', '/4', '/5', '/6'].flatMap((key) => ['--search-key', key]);
+    expect(await world.run('project', 'update', projectId, ...six)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('at most five'),
+    });
+  });
+
   it('project create builds the webhook URL from PUBLIC_URL', async () => {
     const outcome = await world.runWith({ PUBLIC_URL: 'https://hooks.example.com/in/' }, [
       'project',

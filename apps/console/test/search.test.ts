@@ -3,7 +3,7 @@ import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
 import { beforeAll, expect, it } from 'vitest';
 import { openConsoleWorld } from './console-world.ts';
 
-const { sql, get, post, makeKey, createProject } = await openConsoleWorld();
+const { sql, get, post, patch, makeKey, createProject } = await openConsoleWorld();
 let projectId: string;
 let endpointId: string;
 let webhook: string;
@@ -77,4 +77,14 @@ it('a search says how far it looked, and looks into no payload for a key that hi
   });
   expect((await find('4711', await makeKey('viewer', { hidePayloads: true }))).items).toEqual([]);
   expect(await get('/api/v1/search?q=ab')).toMatchObject({ statusCode: 400 });
+});
+
+it('a project takes up to five search keys over the API', async () => {
+  const id = await createProject({ searchKeys: ['/order/id'] });
+  expect((await get(`/api/v1/projects/${id}`)).body.searchKeys).toEqual(['/order/id']);
+  const keys = ['/1', '/2', '/3', '/4', '/5', '/6'];
+  for (const searchKeys of [keys, ['order.id'], ['/~2']]) {
+    expect(await patch(`/api/v1/projects/${id}`, { searchKeys })).toMatchObject({ statusCode: 400 });
+  }
+  expect((await patch(`/api/v1/projects/${id}`, { searchKeys: [] })).body.searchKeys).toEqual([]);
 });

@@ -71,6 +71,7 @@ describe('a change of a project', () => {
         requireTimestamp: false,
         sameBody: 'accept',
         scheme: null,
+        searchKeys: [],
         sealedSettings: null,
         settingsKeyId: null,
         enabled: true,

@@ -8,7 +8,7 @@ import { attemptRow, webhookRow } from './audit-rows.ts';
 
 const { world, app } = await openWorld();
 
-const parents = ['delivery_attempts', 'replays', 'webhook_logs', 'webhook_payloads'];
+const parents = ['delivery_attempts', 'replays', 'webhook_logs', 'webhook_payloads', 'webhook_search_values'];
 
 function monthsFromNow(months: number): Date {
   const at = new Date();
@@ -35,7 +35,7 @@ describe('the partitions', () => {
   it('an app makes the partitions of a month once', async () => {
     const at = monthsFromNow(7);
     expect(await partitionsOf(at)).toEqual([]);
-    expect(await ensurePartition(app, at.getTime())).toBe(4);
+    expect(await ensurePartition(app, at.getTime())).toBe(5);
     expect(await ensurePartition(app, at.getTime())).toBe(0);
     expect(await partitionsOf(at)).toEqual(parents);
   });
@@ -43,7 +43,7 @@ describe('the partitions', () => {
   it('several concurrent sessions make the partitions of a month once', async () => {
     const at = monthsFromNow(8).getTime();
     const made = await Promise.all(Array.from({ length: 4 }, () => ensurePartition(app, at)));
-    expect(made.toSorted((a, b) => a - b)).toEqual([0, 0, 0, 4]);
+    expect(made.toSorted((a, b) => a - b)).toEqual([0, 0, 0, 5]);
   });
 
   it('the missing partitions of a month are made where others exist', async () => {
@@ -99,7 +99,7 @@ describe('the partitions', () => {
     await reading.query('begin');
     await reading.query('select count(*) from delivery_status');
     try {
-      expect(await ensurePartition(app, monthsFromNow(11).getTime())).toBe(4);
+      expect(await ensurePartition(app, monthsFromNow(11).getTime())).toBe(5);
     } finally {
       await writing.query('rollback');
       await reading.query('rollback');

@@ -44,6 +44,7 @@ export async function seedProject(
         sameBody: options.sameBody ?? 'accept',
         enabled: true,
         scheme: null,
+        searchKeys: [],
         ...sealedProviderSettings(parseSecretKeys(where.secretsKey), id, options.providerSettings),
       },
       secret: sealed(where, rowId, secret),

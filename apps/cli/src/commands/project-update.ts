@@ -18,6 +18,7 @@ export function addProjectUpdate(project: Command, cli: Cli): void {
     .option('--name <name>', 'what people call it', label(200));
   addProviderOptions(addProjectOptions(command))
     .option('--no-scheme', "verify as the provider's preset says")
+    .option('--no-search-key', 'index no value of payloads any more')
     .option('--no-require-timestamp', 'signatures cover the body alone')
     .option('--json', 'print one JSON value')
     .action((projectId: string, options: Options) => update(cli, projectId, options));

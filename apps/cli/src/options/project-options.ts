@@ -1,3 +1,4 @@
+import { searchKeyForm } from '@hqrelay/domain/search-key';
 import { type Command, Option } from 'commander';
 import { durationBetween, integerBetween, parsedBy } from './options.ts';
 
@@ -18,6 +19,8 @@ export type ProjectOptions = {
   sameBody?: 'accept' | 'duplicate';
   /** ms. */
   idempotencyTtl?: number;
+  /** False: none. */
+  searchKey?: string[] | false;
 };
 
 export function addProjectOptions(command: Command): Command {
@@ -49,12 +52,27 @@ export function addProjectOptions(command: Command): Command {
         'duplicate',
       ]),
     )
+    .addOption(
+      new Option(
+        '--search-key <pointer>',
+        'find webhooks received from now on by this value of their payload, such as /order/id (up to five)',
+      ).argParser((text: string, before: string[] | false | undefined) => addSearchKey(before || [])(text)),
+    )
     .option(
       '--idempotency-ttl <duration>',
       'how long an id is remembered (1m to 30d)',
       durationBetween('1m', '30d'),
     );
 }
+
+const addSearchKey = (before: readonly string[]) =>
+  parsedBy((text) => {
+    if (text.length > 200 || !searchKeyForm.test(text)) {
+      throw new RangeError('expected a JSON Pointer such as /order/id');
+    }
+    if (before.length === 5) throw new RangeError('a project has at most five search keys');
+    return [...before, text];
+  });
 
 /** The settings that were given. */
 export function projectSettings(options: ProjectOptions) {
@@ -63,6 +81,7 @@ export function projectSettings(options: ProjectOptions) {
     ...(rateLimit !== undefined && { rateLimitPerMinute: rateLimit === 'unlimited' ? null : rateLimit }),
     ...(options.requireTimestamp !== undefined && { requireTimestamp: options.requireTimestamp }),
     ...(options.onConflict && { onConflict: options.onConflict }),
+    ...(options.searchKey !== undefined && { searchKeys: options.searchKey || [] }),
     ...(options.sameBody && { sameBody: options.sameBody }),
     ...(options.idempotencyTtl !== undefined && { idempotencyTtlSeconds: options.idempotencyTtl / 1_000 }),
   };

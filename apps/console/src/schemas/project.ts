@@ -1,5 +1,6 @@
 import { presets } from '@hqrelay/domain/providers/presets';
 import { projectScheme } from '@hqrelay/domain/providers/scheme';
+import { searchKeyForm } from '@hqrelay/domain/search-key';
 import { z } from 'zod';
 import { id, label, time } from './fields.ts';
 
@@ -18,6 +19,7 @@ export const project = z
       .record(z.string(), z.unknown())
       .nullable()
       .describe('How the sender signs; null: as its provider does.'),
+    searchKeys: z.array(z.string()),
     enabled: z.boolean(),
     archivedAt: time.nullable(),
     lastReceivedAt: time.nullable(),
@@ -47,6 +49,13 @@ const settings = {
     .enum(['accept', 'duplicate'])
     .optional()
     .describe('What a webhook is whose body came before under another id.'),
+  searchKeys: z
+    .array(z.string().max(200).regex(searchKeyForm, { error: 'expected a JSON Pointer such as /order/id' }))
+    .max(5)
+    .optional()
+    .describe(
+      'JSON Pointers: webhooks received from then on are found by the values that their payloads have there.',
+    ),
 };
 
 const givenSecret = {

@@ -11,6 +11,7 @@ import { drainSpilledAudit } from './drain-spilled-audit.ts';
 import { dropExpiredKeys } from './drop-expired-keys.ts';
 import { createDropPayloads } from './drop-payloads.ts';
 import { createEndTurns } from './end-turns.ts';
+import { indexSearchValues } from './index-search-values.ts';
 import { forgetQuietBreakers } from './forget-quiet-breakers.ts';
 import { makePartitions } from './make-partitions.ts';
 import { createMeasureBacklog, type MeasureBacklogDeps } from './measure-backlog.ts';
@@ -70,6 +71,7 @@ export function createJobs(deps: JobDeps) {
       everyMs: ({ count, tookMs }) => (count > 0 ? Math.max(500, 4 * tookMs) : 30_000),
       run: (stopping) => rollUpStatistics(deps, stopping),
     },
+    indexSearchValues: { everyMs: 1_000, run: (stopping) => indexSearchValues(deps, stopping) },
     makePartitions: { everyMs: 600_000, event: 'partitions.made', run: () => makePartitions(deps) },
     dropExpiredKeys: { everyMs: 600_000, event: 'keys.dropped', run: () => dropExpiredKeys(deps) },
     // Often, because Postgres may not be up at the start; it deletes hourly.

@@ -25,6 +25,7 @@ const defaults = {
   requireTimestamp: false,
   sameBody: 'accept',
   scheme: null,
+  searchKeys: [] as string[],
   enabled: true,
 } as const;
 

@@ -12,8 +12,9 @@ export async function ensurePartition(pool: pg.Pool, at: number): Promise<number
 export async function countPartitionsAhead(pool: pg.Pool, now: number): Promise<number> {
   const { rows } = await pool.query<{ month: string }>(
     `select right(c.relname, 7) as month from pg_inherits i join pg_class c on c.oid = i.inhrelid
-     where i.inhparent in ('webhook_logs'::regclass, 'webhook_payloads'::regclass, 'delivery_attempts'::regclass, 'replays'::regclass)
-     group by 1 having count(*) = 4`,
+     where i.inhparent in ('webhook_logs'::regclass, 'webhook_payloads'::regclass, 'delivery_attempts'::regclass, 'replays'::regclass,
+       'webhook_search_values'::regclass)
+     group by 1 having count(*) = 5`,
   );
   const complete = new Set(rows.map(({ month }) => month));
   const isComplete = (months: number) => {

@@ -15,6 +15,8 @@ export type Project = {
   sameBody: 'accept' | 'duplicate';
   /** A scheme of its own, as JSON; null takes the provider's. */
   scheme: unknown;
+  /** JSON Pointers, up to five: a webhook is found by the values that its payload has there. */
+  searchKeys: string[];
   enabled: boolean;
   /** An archived project is disabled and hidden for good. */
   archivedAt: Date | null;
@@ -31,6 +33,7 @@ export type ProjectSettings = Pick<
   | 'requireTimestamp'
   | 'sameBody'
   | 'scheme'
+  | 'searchKeys'
   | 'enabled'
 >;
 
@@ -42,7 +45,7 @@ export type SealedRow = { id: string; keyId: string; sealed: string };
 
 const project = `id, name, provider, rate_limit_per_minute as "rateLimitPerMinute",
   idempotency_ttl_seconds as "idempotencyTtlSeconds", on_conflict as "onConflict", require_timestamp as "requireTimestamp",
-  same_body as "sameBody", scheme, enabled, archived_at as "archivedAt", last_received_at as "lastReceivedAt", created_at as "createdAt"`;
+  same_body as "sameBody", scheme, search_keys as "searchKeys", enabled, archived_at as "archivedAt", last_received_at as "lastReceivedAt", created_at as "createdAt"`;
 
 const columnOf: Readonly<
   Record<keyof ProjectSettings | keyof SealedProviderSettings | 'archivedAt', string>
@@ -54,6 +57,7 @@ const columnOf: Readonly<
   requireTimestamp: 'require_timestamp',
   sameBody: 'same_body',
   scheme: 'scheme',
+  searchKeys: 'search_keys',
   sealedSettings: 'sealed_settings',
   settingsKeyId: 'settings_key_id',
   enabled: 'enabled',
@@ -75,8 +79,8 @@ export async function insertProject(
   const { rows } = await client.query<Project>(
     `with project as (
        insert into projects (id, name, provider, rate_limit_per_minute, idempotency_ttl_seconds, on_conflict, require_timestamp,
-         same_body, enabled, scheme, sealed_settings, settings_key_id)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $13, $14, $15) returning *
+         same_body, enabled, scheme, sealed_settings, settings_key_id, search_keys)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $13, $14, $15, $16) returning *
      ), secret as (
        insert into project_secrets (id, project_id, sealed, key_id) select $10, id, $11, $12 from project
      )
@@ -97,6 +101,7 @@ export async function insertProject(
       scheme,
       settings.sealedSettings,
       settings.settingsKeyId,
+      settings.searchKeys,
     ],
   );
   return rows[0] as Project;

@@ -2,6 +2,7 @@ import { lowestIdAt } from '@hqrelay/domain/ids';
 import type pg from 'pg';
 import { inTransaction } from '../in-transaction.ts';
 import { bucketMs, startOfBucket } from './stale-statistics.ts';
+import { indexLateSearchValues } from './search-values.ts';
 import { endToEndSlot, isEndToEnd } from './statistics.ts';
 
 /**
@@ -131,4 +132,5 @@ async function countBucket(client: pg.PoolClient, bucketAt: number): Promise<voi
   const period = [from, to, lowestIdAt(from.getTime()), lowestIdAt(to.getTime())];
   await client.query(insertReceived, period);
   await client.query(insertAttempts, period);
+  await indexLateSearchValues(client, [from, to]);
 }

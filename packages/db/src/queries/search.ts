@@ -33,6 +33,7 @@ export async function search(
     ...(isUuid(asked.q) ? await findById(client, asked) : []),
     ...(await findByWebhookId(client, asked)),
     ...(await findByCorrelationId(client, asked)),
+    ...(asked.searchPayloads ? await findBySearchValue(client, asked) : []),
     ...inScan,
   ];
   const once = new Map(found.map((item) => [`${item.kind} ${item.id}`, item]));
@@ -87,6 +88,16 @@ async function findByCorrelationId(client: Queryable, { q, projectId }: Search):
     `select 'webhook' as kind, id, project_id as "projectId", id as "webhookLogId" from webhook_logs
      where ${where} and ${ofProject} limit ${foundMax}`,
     values,
+  );
+  return rows;
+}
+
+/** Webhooks whose payload has this value under a search key of their project. */
+async function findBySearchValue(client: Queryable, { q, projectId }: Search): Promise<Found[]> {
+  const { rows } = await client.query<Found>(
+    `select 'webhook' as kind, webhook_log_id as id, project_id as "projectId", webhook_log_id as "webhookLogId"
+     from webhook_search_values where value = $1 and ${ofProject} limit ${foundMax}`,
+    [q, projectId],
   );
   return rows;
 }

@@ -9,7 +9,7 @@ export const candidateRow = `(
     )`;
 
 /** More than a page or a count looks at. */
-const heldMax = 10_001;
+const candidatesMax = 10_001;
 /** The clocks of receivers and workers differ. */
 const clockSkewMs = 3_600_000;
 
@@ -25,32 +25,57 @@ export function candidatesOf(
   parameters: Parameters,
   { project, first, last, direction }: Range,
 ): string | null {
+  if (filter.searchValue !== undefined) {
+    return valueWebhooks(parameters.add(filter.searchValue, 'text'), parameters, {
+      project,
+      first,
+      last,
+      direction,
+    });
+  }
   const kind = kindOf(filter);
   if (!kind) return null;
   const inRange = `webhook_log_id >= ${parameters.add(lowestIdAt(first), 'uuid')}
         and webhook_log_id < ${parameters.add(lowestIdAt(last + 1), 'uuid')}`;
   const endpoint = filter.endpointId === undefined ? undefined : parameters.add(filter.endpointId, 'uuid');
   const ofEndpoint = endpoint ? `and endpoint_id = ${endpoint}` : '';
+  // The order and the limit let the look-ups end with the page.
+  const ordered = `order by webhook_log_id ${direction === 'older' ? 'desc' : 'asc'} limit ${candidatesMax}`;
   switch (kind) {
     case 'dead':
       return `(
       select distinct webhook_log_id as id from dead_letters
-      where project_id = ${project} and kind = 'delivery' and ${inRange} ${ofEndpoint}
+      where project_id = ${project} and kind = 'delivery' and ${inRange} ${ofEndpoint} ${ordered}
     )`;
     case 'cancelled':
       return `(
       select distinct webhook_log_id as id from delivery_decisions
-      where project_id = ${project} and cancelled_at is not null and ${inRange} ${ofEndpoint}
+      where project_id = ${project} and cancelled_at is not null and ${inRange} ${ofEndpoint} ${ordered}
     )`;
     case 'failed':
       return `(
       select distinct webhook_log_id as id from delivery_attempts
       where project_id = ${project} and status <> 'delivered' and ${inRange} ${ofEndpoint}
-        and attempted_at >= ${parameters.add(new Date(first - clockSkewMs), 'timestamptz')}
+        and attempted_at >= ${parameters.add(new Date(first - clockSkewMs), 'timestamptz')} ${ordered}
     )`;
     case 'held':
       return heldWebhooks({ project, endpoint, inRange, way: direction === 'older' ? 'desc' : 'asc' });
   }
+}
+
+function valueWebhooks(
+  value: string,
+  parameters: Parameters,
+  { project, first, last, direction }: Range,
+): string {
+  const time = (at: number) => parameters.add(new Date(at), 'timestamptz');
+  return `(
+      select distinct id from (
+        select webhook_log_id as id from webhook_search_values
+        where value = ${value} and project_id = ${project} and received_at >= ${time(first)} and received_at <= ${time(last)}
+        order by received_at ${direction === 'older' ? 'desc' : 'asc'} limit ${candidatesMax}
+      ) as v order by id ${direction === 'older' ? 'desc' : 'asc'}
+    )`;
 }
 
 /** What a delivery that matches is for certain: dead, held, cancelled, or failed at least once. */
@@ -76,11 +101,11 @@ function heldWebhooks({
 }): string {
   const half = (reasons: string) => `(
         select webhook_log_id as id from held_deliveries
-        where endpoint_id = e.id and reason in (${reasons}) and ${inRange} order by webhook_log_id ${way} limit ${heldMax}
+        where endpoint_id = e.id and reason in (${reasons}) and ${inRange} order by webhook_log_id ${way} limit ${candidatesMax}
       )`;
   return `(
       select distinct h.id from endpoints e cross join lateral (
       ${half("'paused', 'disabled', 'breaker'")} union all ${half("'delay', 'order'")}) as h
-      where e.project_id = ${project} ${endpoint ? `and e.id = ${endpoint}` : ''}
+      where e.project_id = ${project} ${endpoint ? `and e.id = ${endpoint}` : ''} order by h.id ${way} limit ${candidatesMax}
     )`;
 }

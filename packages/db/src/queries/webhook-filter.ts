@@ -18,8 +18,10 @@ export type WebhookFilter = {
   eventType?: string | undefined;
   webhookId?: string | undefined;
   correlationId?: string | undefined;
-  /** Text in the payload, as UTF-8 bytes. */
+  /** A value of a search key; where no webhook of the period has it, text in the payload, as UTF-8 bytes. */
   q?: string | undefined;
+  /** A value that `webhook_search_values` has. */
+  searchValue?: string | undefined;
   endpointId?: string | undefined;
   state?: DeliveryState | undefined;
   /** Of the last attempt. */

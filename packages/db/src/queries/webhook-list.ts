@@ -18,9 +18,10 @@ const countScanFactor = 10;
  */
 export async function readWebhookList(
   client: Queryable,
-  filter: WebhookFilter,
+  asked: WebhookFilter,
   { position, direction, limit }: PageRequest,
 ): Promise<WebhookListPage> {
+  const filter = await preferSearchValue(client, asked);
   const parameters = new Parameters();
   const { from, where, order } = scanOf(filter, parameters, { position, direction });
   const way = direction === 'older' ? 'desc' : 'asc';
@@ -49,8 +50,9 @@ export async function readWebhookList(
 /** How many webhooks the filter matches; `capped` when there may be more, at 10,000 or at the bound of rows that were looked at. */
 export async function countWebhooks(
   client: Queryable,
-  filter: WebhookFilter,
+  asked: WebhookFilter,
 ): Promise<{ count: number; capped: boolean }> {
+  const filter = await preferSearchValue(client, asked);
   const parameters = new Parameters();
   const { from, where, order } = scanOf(filter, parameters, { position: null, direction: 'older' });
   const { where: checks, rowsMax } = checksOf(filter, parameters);
@@ -65,4 +67,15 @@ export async function countWebhooks(
   );
   const { scanned = 0, count = 0 } = rows[0] ?? {};
   return { count: Math.min(count, countMax), capped: count > countMax || scanned === scanMax };
+}
+
+/** Asks for the value of a search key where a webhook of the period has it: then that is what people look for. */
+async function preferSearchValue(client: Queryable, filter: WebhookFilter): Promise<WebhookFilter> {
+  const { q, projectId, since, until } = filter;
+  if (q === undefined) return filter;
+  const { rowCount } = await client.query(
+    `select from webhook_search_values where value = $1 and project_id = $2 and received_at >= $3 and received_at < $4 limit 1`,
+    [q, projectId, new Date(since), new Date(until)],
+  );
+  return rowCount ? { ...filter, q: undefined, searchValue: q } : filter;
 }

@@ -13,6 +13,8 @@ const state = [
   'attempt_statistics',
   'statistics_stale',
   'statistics_progress',
+  'webhook_search_values',
+  'search_progress',
   'delivery_decisions',
   'ordering_keys',
   'ordered_deliveries',
@@ -71,7 +73,8 @@ export const groupRoles = {
     'insert, update, delete on held_deliveries, outbox, endpoint_breakers, ordered_deliveries',
     'insert, update on endpoint_releases, stranded_search, ordering_keys',
     'insert, delete on received_statistics, attempt_statistics, statistics_stale',
-    'update on statistics_progress',
+    'update on statistics_progress, search_progress',
+    'insert on webhook_search_values',
     'update (replay_id, replayed_at) on dead_letters',
     'update (state, replayed, not_replayed, cursor_at, cursor_id, next_due_at, ended_at) on replay_jobs',
     // It locks expired keys before it deletes them.

@@ -19,6 +19,8 @@ export const projects = pgTable('projects', {
   /** The provider's settings as JSON, AES-256-GCM, bound to `projects.settings:<id>`; null is none. */
   sealedSettings: text('sealed_settings'),
   settingsKeyId: text('settings_key_id'),
+  /** JSON Pointers, up to five: a webhook is found by the values that its payload has there. */
+  searchKeys: text('search_keys').array().notNull().default([]),
   enabled: boolean().notNull().default(true),
   /** Never unset: an archived project is disabled and hidden, and its rows are kept. */
   archivedAt: timestamp('archived_at', { withTimezone: true, precision: 3 }),
