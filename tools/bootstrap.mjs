@@ -12,7 +12,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
 const { pathToFileURL } = await import('node:url');
 const { fillEnvironment } = await import('./bootstrap/fill-environment.mjs');
 const { hasBuildTools, installIfStale } = await import('./bootstrap/install.mjs');
-const { build, buildIfStale, buildWith, builtFile } = await import('./bootstrap/build.mjs');
+const { build, buildIfStale, buildPagesIfStale, buildWith, builtFile } =
+  await import('./bootstrap/build.mjs');
 const { endLike, runChild } = await import('./bootstrap/run-child.mjs');
 
 const commandLineTool = 'apps/cli/dist/main.js';
@@ -27,6 +28,7 @@ const commands = {
   },
   async test(args) {
     await installIfStale();
+    await buildPagesIfStale();
     await run(['node_modules/vitest/vitest.mjs', 'run', ...args]);
   },
   async verify(args) {

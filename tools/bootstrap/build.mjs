@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { withLock } from './folder-lock.mjs';
 import { inRepository } from './repository.mjs';
 import { endLike, runChild } from './run-child.mjs';
 
 /** A fingerprint of the sources that `dist` was built from. In node_modules, so that a new install builds again. */
 const stamp = inRepository('node_modules/.cache/hqrelay/built');
+const pagesStamp = inRepository('node_modules/.cache/hqrelay/built-pages');
+const pages = 'apps/console/dist/web/index.html';
 
 /** Builds unless every `dist` exists and was built from exactly these sources. Ends the process when the build fails. */
 export async function buildIfStale() {
@@ -34,6 +37,29 @@ export async function build() {
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, sources);
   say(`Built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
+}
+
+/** Builds the pages of the console alone, for the tests in a browser. Ends the process when the build fails. */
+export async function buildPagesIfStale() {
+  const sources = fingerprintOf([], ['apps/console/web', 'packages/domain/src']);
+  const isFresh =
+    existsSync(inRepository(pages)) && existsSync(pagesStamp) && readFileSync(pagesStamp, 'utf8') === sources;
+  if (isFresh) return;
+  const requireInConsole = createRequire(inRepository('apps/console/package.json'));
+  const vite = [
+    join(dirname(requireInConsole.resolve('vite/package.json')), 'bin/vite.js'),
+    'build',
+    inRepository('apps/console/web'),
+    '--logLevel',
+    'warn',
+  ];
+  const end = await runChild(process.execPath, vite, { stdio: ['ignore', 2, 2] });
+  if (end.code !== 0) {
+    endLike(end);
+    process.exit();
+  }
+  mkdirSync(dirname(pagesStamp), { recursive: true });
+  writeFileSync(pagesStamp, sources);
 }
 
 /** A build with options of turbo's own. @param {string[]} args */
@@ -73,21 +99,34 @@ function isBuilt() {
   );
 }
 
-/** Of names, sizes and times, not contents: it runs before every command and must take milliseconds. */
 function fingerprint() {
+  const folders = builtPackages();
+  return fingerprintOf(
+    [
+      'tsconfig.base.json',
+      'turbo.json',
+      ...folders.flatMap((folder) => [`${folder}/package.json`, `${folder}/tsconfig.build.json`]),
+    ],
+    folders.flatMap((folder) => [`${folder}/src`, `${folder}/web`]),
+  );
+}
+
+/**
+ * Of names, sizes and times, not contents: it runs before every command and must take milliseconds.
+ *
+ * @param {string[]} files
+ * @param {string[]} folders a folder that does not exist is skipped
+ */
+function fingerprintOf(files, folders) {
   const hash = createHash('sha256');
-  const files = ['tsconfig.base.json', 'turbo.json', 'package-lock.json'];
-  for (const folder of builtPackages()) {
-    files.push(`${folder}/package.json`, `${folder}/tsconfig.build.json`);
-    for (const entry of readdirSync(inRepository(`${folder}/src`), {
-      recursive: true,
-      withFileTypes: true,
-    })) {
-      if (entry.isFile() && !entry.name.endsWith('.test.ts')) files.push(`${entry.parentPath}/${entry.name}`);
+  const all = [...files, 'package-lock.json'].map(inRepository);
+  for (const folder of folders.map(inRepository).filter((each) => existsSync(each))) {
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      if (entry.isFile() && !entry.name.endsWith('.test.ts')) all.push(`${entry.parentPath}/${entry.name}`);
     }
   }
-  for (const file of files.sort()) {
-    const { size, mtimeMs } = statSync(inRepository(file));
+  for (const file of all.sort()) {
+    const { size, mtimeMs } = statSync(file);
     hash.update(`${file} ${size} ${mtimeMs}\n`);
   }
   return hash.digest('hex');

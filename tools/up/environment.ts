@@ -5,6 +5,8 @@ import { parseEnv } from 'node:util';
 /** Variables without a default here. */
 const passedOn = [
   'PUBLIC_URL',
+  'CONSOLE_URL',
+  'CONSOLE_FRAME_ANCESTORS',
   'RECEIVER_DATABASE_URL',
   'WORKER_DATABASE_URL',
   'CONSOLE_DATABASE_URL',

@@ -74,7 +74,8 @@ async function up(): Promise<void> {
     workerPort,
     consolePort,
   };
-  sayNextSteps(ports, demo.projectId);
+  const link = await hqrelay<{ url: string }>('console', 'link');
+  sayNextSteps(ports, demo.projectId, link.url);
   logs.showAll();
 }
 
@@ -148,7 +149,12 @@ async function startApp(
 function sayNextSteps(
   ports: Record<`${AppName}Port` | 'receiverAdminPort', number>,
   projectId: string,
+  signInUrl: string,
 ): void {
+  detail(`console   ${signInUrl}`);
+  detail(
+    '          The link signs one browser in, within the hour. Another: npm run hqrelay -- console link',
+  );
   const at = (name: keyof typeof ports, path: string) => `http://127.0.0.1:${ports[name]}${path}`;
   detail(`webhooks  ${at('receiverPort', '/v1/webhooks/PROJECT_ID')}`);
   detail(`health    ${at('receiverAdminPort', '/health/ready')}`);

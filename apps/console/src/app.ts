@@ -4,15 +4,19 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import { sendError } from './api/answer.ts';
 import { createApiRouter } from './api-router.ts';
 import type { ApiDeps } from './api/request-context.ts';
+import { loadPageFiles } from './pages/page-files.ts';
+import { servePages } from './pages/serve-pages.ts';
 import { createReader } from './reader/reader.ts';
 
 export type AppDeps = {
   api: ApiDeps;
   health: HealthDeps;
   trustProxy: boolean | number | string[];
+  /** Origins whose pages may embed the console. */
+  frameAncestors: readonly string[];
 };
 
-export function createApp({ api, health, trustProxy }: AppDeps): Express {
+export function createApp({ api, health, trustProxy, frameAncestors }: AppDeps): Express {
   const app = express();
   app.set('trust proxy', trustProxy);
   app.set('query parser', 'simple');
@@ -21,6 +25,7 @@ export function createApp({ api, health, trustProxy }: AppDeps): Express {
   app.use(createHealthRouter(health));
   app.use('/api/docs', createReader());
   app.use(createApiRouter(api));
+  app.use(servePages(loadPageFiles(), frameAncestors));
   app.use((_request, response) =>
     sendError(response, { statusCode: 404, code: 'path.unknown', message: 'There is nothing at this path' }),
   );
@@ -35,6 +40,7 @@ const withHeaders: RequestHandler = (request, response, next) => {
     'X-Correlation-Id': correlationId,
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
+    'Cross-Origin-Resource-Policy': 'same-origin',
     'Cache-Control': 'no-store',
     'Content-Security-Policy':
       "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",

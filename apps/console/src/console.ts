@@ -33,7 +33,9 @@ export function createConsole(
   const stores = createStores(config, logger);
   const api = createApiDeps(config, stores, { logger, report: createReport(logger, registry) });
   const health = { ...healthOf(stores), isDraining, registry };
-  const server = createHttpServer(createApp({ api, health, trustProxy: config.trustProxy }));
+  const server = createHttpServer(
+    createApp({ api, health, trustProxy: config.trustProxy, frameAncestors: config.consoleFrameAncestors }),
+  );
   let deleting: NodeJS.Timeout | undefined;
   return {
     connect() {

@@ -113,7 +113,10 @@ function send(response: Response, answer: RouteAnswer): void {
     }
     case 'attachment': {
       const { name, bytes } = answer.attachment;
-      response.set('Content-Disposition', `attachment; filename="${name}"`);
+      response.set({
+        'Content-Disposition': `attachment; filename="${name}"`,
+        'Content-Security-Policy': "default-src 'none'; sandbox",
+      });
       response.type('application/octet-stream').send(bytes);
     }
   }

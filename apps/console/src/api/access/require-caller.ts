@@ -7,10 +7,8 @@ import { RequestRate, tooManyRequests } from './request-rate.ts';
 
 /** For each key and session, and for each process of the console. */
 const callerRate = { perSecond: 50, burst: 200 };
-/** For each address: requests without an active key or session. */
+/** For each address: requests with a key or a session that does not exist. */
 const refusedRate = { perSecond: 1, burst: 20 };
-/** Open tabs ask on after their session has ended; they must not lock out other people of their address. */
-const notCounted: ReadonlySet<string> = new Set(['session.ended']);
 
 /** Puts the caller into `response.locals`, within the limits of the caller and of the address. */
 export function requireCaller(deps: ApiDeps): RequestHandler {
@@ -23,7 +21,9 @@ export function requireCaller(deps: ApiDeps): RequestHandler {
     if (refusedWaitMs > 0) return sendError(response, tooManyRequests(refusedWaitMs));
     const caller = await authenticate(deps, request, now);
     if ('statusCode' in caller) {
-      if (!notCounted.has(caller.code)) ofRefused.take(address, now);
+      // Open tabs ask on after their session has ended; they must not lock out other people of their address.
+      const isGuess = request.get('authorization') !== undefined || caller.code === 'session.unknown';
+      if (isGuess) ofRefused.take(address, now);
       if (caller.code.startsWith('session.')) clearSessionCookie({ request, response }, deps.cookie);
       return sendError(response, caller);
     }

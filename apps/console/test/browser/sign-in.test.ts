@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { expectAccessible, openBrowserWorld, phone } from './browser-world.ts';
+
+const world = await openBrowserWorld();
+const { url, sql, makeLink, openContext, signIn } = world;
+
+it('a link that a scanner opened first signs a person in by a click, and is refused afterwards with a sentence', async () => {
+  const link = await makeLink('admin');
+  const scanner = await openContext();
+  await (await scanner.context.newPage()).goto(link, { waitUntil: 'networkidle' });
+  expect((await sql.query('select * from sessions')).rowCount).toBe(0);
+
+  const { context, faults } = await openContext();
+  const page = await context.newPage();
+  await page.goto(link);
+  await expectAccessible(page);
+  await signIn(page, link);
+  await page.getByRole('search').waitFor();
+  const [cookie] = await context.cookies();
+  expect(cookie).toMatchObject({ name: 'hqrelay_session', httpOnly: true, sameSite: 'Lax' });
+
+  const second = await scanner.context.newPage();
+  await second.goto(link);
+  await second.getByRole('button', { name: 'Sign in' }).click();
+  await second.getByText('this sign-in link has been used').waitFor();
+  await expectAccessible(second);
+  expect([...faults, ...scanner.faults]).toEqual([]);
+});
+
+it('without a session a page keeps its address, and shows it after the sign-in in another tab', async () => {
+  const projectId = await world.createProject({ name: 'Deep' });
+  const { context, faults } = await openContext({ viewport: phone });
+  const page = await context.newPage();
+  const address = `${url}/projects/${projectId}/webhooks?state=dead_lettered`;
+  await page.goto(address);
+  await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+  await expectAccessible(page);
+  await signIn(await context.newPage(), await makeLink('viewer', { projectId }));
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await page.getByRole('search').waitFor();
+  expect(new URL(page.url()).pathname).toBe(new URL(address).pathname);
+  expect(faults).toEqual([]);
+});
+
+it('ten tabs of one session open at once', async () => {
+  const { context, faults } = await openContext();
+  await signIn(await context.newPage(), await makeLink('admin'));
+  const tabs = await Promise.all(Array.from({ length: 10 }, () => context.newPage()));
+  await Promise.all(tabs.map((tab) => tab.goto(url)));
+  await Promise.all(tabs.map((tab) => tab.getByRole('search').waitFor()));
+  expect(faults).toEqual([]);
+});
