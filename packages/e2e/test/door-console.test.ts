@@ -40,14 +40,15 @@ describe('the console behind nginx', () => {
     }
   });
 
-  it('requests without a key are limited by the address of their connection, not by the one that they claim', async () => {
+  it('requests with a wrong key are limited by the address of their connection, not by the one that they claim', async () => {
+    const authorization = `Bearer hqr_${'x'.repeat(43)}`;
     const statuses: number[] = [];
     for (let sent = 0; sent < 25; sent += 1) {
-      const claimed = { 'x-forwarded-for': `203.0.113.${sent}` };
+      const claimed = { authorization, 'x-forwarded-for': `203.0.113.${sent}` };
       statuses.push((await get('/api/v1/me', '127.0.0.6', claimed)).statusCode);
     }
     expect(statuses).toContain(429);
-    expect((await get('/api/v1/me', '127.0.0.7')).statusCode).toBe(401);
+    expect((await get('/api/v1/me', '127.0.0.7', { authorization })).statusCode).toBe(401);
   });
 
   it('a body that is larger than the console takes is refused with 413', async () => {

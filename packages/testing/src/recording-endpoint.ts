@@ -20,6 +20,8 @@ export type HowToAnswer = {
   body?: string | Buffer;
   /** Waits before it answers. */
   delayMs?: number;
+  /** Answers once it has resolved. */
+  after?: Promise<unknown>;
   /** Never answers, or resets the connection. */
   instead?: 'hang' | 'reset';
 };
@@ -103,6 +105,7 @@ function answer(recorded: RecordedRequest, response: ServerResponse, how: HowToA
     response.writeHead(recorded.answered, how.headers);
     response.end(how.body ?? 'ok');
   };
-  if (how.delayMs === undefined) send();
+  if (how.after) void how.after.then(send);
+  else if (how.delayMs === undefined) send();
   else setTimeout(send, how.delayMs);
 }
