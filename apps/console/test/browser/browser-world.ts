@@ -11,7 +11,7 @@ import { watchPages } from '@hqrelay/testing/browser/watch-page';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { openConsoleWorld } from '../console-world.ts';
 
-const desktop = { width: 1_280, height: 800 };
+export const desktop = { width: 1_280, height: 800 };
 export const phone = { width: 360, height: 740 };
 
 /** A console in this process with the built pages, and a browser, until the file's tests are over. */

@@ -35,8 +35,8 @@ export function DeliveryStory({ delivery, attempts, replay, webhook }: Props) {
       >
         {replay && `Replayed by ${replay.requestedBy}.`}
       </Step>
-      {attempts.map((attempt) => (
-        <AttemptStep key={attempt.id} attempt={attempt} />
+      {attempts.map((attempt, index) => (
+        <AttemptStep key={attempt.id} attempt={attempt} isLast={index === attempts.length - 1} />
       ))}
       {(delivery.state === 'waiting' || delivery.state === 'held') && (
         <WhyItWaits delivery={delivery} projectId={webhook.projectId} />
@@ -64,7 +64,8 @@ function Cancelled({ delivery, projectId }: Pick<Props, 'delivery'> & { projectI
   );
 }
 
-function AttemptStep({ attempt }: { attempt: Attempt }) {
+/** The answer to the last attempt is open where it failed: it tells what to repair. */
+function AttemptStep({ attempt, isLast }: { attempt: Attempt; isLast: boolean }) {
   const { attemptNum, status, statusCode, latencyMs, error, responseBody, lane, nextAttemptAt } = attempt;
   const isDelivered = status === 'delivered';
   return (
@@ -86,7 +87,7 @@ function AttemptStep({ attempt }: { attempt: Attempt }) {
         </>
       )}
       {responseBody !== null && responseBody !== '' && (
-        <details className="mt-1">
+        <details className="mt-1" open={isLast && !isDelivered}>
           <summary className="text-sm text-accent">What it answered</summary>
           <pre
             // A region that scrolls must be reachable by keyboard.

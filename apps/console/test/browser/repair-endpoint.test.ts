@@ -1,0 +1,84 @@
+import { postWebhook } from '@hqrelay/testing/provider';
+import { startApp } from '@hqrelay/testing/app-process';
+import { startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
+import { waitFor } from '@hqrelay/testing/wait-for';
+import { afterAll, expect, it } from 'vitest';
+import { desktop, expectAccessible, openBrowserWorld, phone } from './browser-world.ts';
+
+const { url, env, post, makeLink, openContext, signIn } = await openBrowserWorld();
+const endpoint = await startRecordingEndpoint();
+afterAll(() => endpoint.close());
+const [receiver] = await Promise.all(
+  (['receiver', 'worker'] as const).map(async (name) => {
+    const app = await startApp(name, { env });
+    afterAll(() => app.end());
+    await app.waitUntilReady(60_000);
+    return app;
+  }),
+);
+
+/** A webhook whose endpoint has a wrong URL and answered 500 once. */
+async function makeFailedWebhook(order: string) {
+  const { body } = await post('/api/v1/projects', { name: `Shop ${order}` });
+  const projectId = body.project.id as string;
+  endpoint.answerWith(({ path }) => ({ statusCode: path === '/repaired' ? 200 : 500, body: 'out of order' }));
+  await post(`/api/v1/projects/${projectId}/endpoints`, { url: endpoint.url, retrySchedule: ['30m'] });
+  const sender = { id: projectId, secret: body.secret as string, requireTimestamp: false };
+  const before = endpoint.requests.length;
+  await postWebhook(receiver!.url, sender, { body: `{"event":"payment.paid","order":"${order}"}` });
+  await endpoint.waitForRequests(before + 1);
+  return projectId;
+}
+
+it.each([
+  ['desktop', desktop],
+  ['phone', phone],
+])(
+  'on a %s, a person finds a failed webhook by a value in its payload, sees why, repairs the URL and has it delivered',
+  { timeout: 120_000 },
+  async (name, viewport) => {
+    const order = `A-${name}-4711`;
+    const projectId = await makeFailedWebhook(order);
+    const { context, faults } = await openContext({ viewport });
+    const page = await context.newPage();
+    await signIn(page, await makeLink('operator', { projectId }));
+
+    await waitFor('the webhook in a search', async () => {
+      await page.goto(url);
+      const search = page.getByRole('searchbox', { name: 'Search' });
+      await search.fill(order);
+      await search.press('Enter');
+      await page.waitForURL('**/search?**');
+      const found = page.getByRole('main').getByRole('link').first();
+      await found.waitFor({ timeout: 3_000 });
+      await found.click();
+      return true;
+    });
+    await page.getByText('out of order').first().waitFor();
+    await expectAccessible(page);
+    const webhookPage = page.url();
+
+    await page.goto(`${url}/projects/${projectId}/endpoints`);
+    const shown = page.getByRole('main').getByRole('link', { name: endpoint.url }).first();
+    await shown.waitFor();
+    await expectAccessible(page);
+    await shown.click();
+    await page.getByRole('button', { name: 'Edit …' }).click();
+    const field = page.getByRole('dialog').getByLabel('URL');
+    await field.fill(endpoint.url.replace('/hook', '/repaired'));
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: '/repaired' }).waitFor();
+    await expectAccessible(page);
+
+    await page.goto(webhookPage);
+    await page.getByRole('button', { name: 'Replay …' }).click();
+    await expectAccessible(page);
+    await page.getByRole('dialog').locator('button[type=submit]').click();
+    await waitFor('the delivery', () =>
+      endpoint.requests.some(({ path, body }) => path === '/repaired' && body.toString().includes(order)),
+    );
+    await page.getByText('delivered').first().waitFor();
+    await expectAccessible(page);
+    expect(faults).toEqual([]);
+  },
+);
