@@ -15,9 +15,12 @@ export const desktop = { width: 1_280, height: 800 };
 export const phone = { width: 360, height: 740 };
 
 /** A console in this process with the built pages, and a browser, until the file's tests are over. */
-export async function openBrowserWorld(more: Record<string, string> = {}) {
+export async function openBrowserWorld(
+  more: Record<string, string> = {},
+  browserArgs: readonly string[] = [],
+) {
   const world = await openConsoleWorld(more);
-  const browser = await openBrowser();
+  const browser = await openBrowser(browserArgs);
   afterAll(() => browser.close());
   return {
     ...world,

@@ -39,11 +39,24 @@ export function AccountMenu({ me }: { me: Me }) {
               {me.role === 'admin' && (
                 <Menu.Item className={item} render={<Link to="/access">Access</Link>} />
               )}
-              <Menu.Item className={item} render={<a href="/api/docs">HTTP API</a>} />
+              <Menu.Item
+                className={item}
+                // A tab of its own: no page may show the reader of the API in a frame.
+                render={
+                  <a href="/api/docs" target="_blank" rel="noreferrer">
+                    HTTP API
+                  </a>
+                }
+              />
               {me.returnUrl !== null && /^https?:/.test(me.returnUrl) && (
                 <Menu.Item
                   className={item}
-                  render={<a href={me.returnUrl}>Back to {new URL(me.returnUrl).host}</a>}
+                  // Out of the frame, where another site embeds the console.
+                  render={
+                    <a href={me.returnUrl} target="_top">
+                      Back to {new URL(me.returnUrl).host}
+                    </a>
+                  }
                 />
               )}
               {me.kind === 'session' && (
