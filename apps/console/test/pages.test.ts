@@ -33,7 +33,7 @@ function fetchRaw(path: string, headers: Record<string, string>) {
 
 describe('the pages', () => {
   it.each(['/', '/sign-in', '/projects/1/webhooks?state=dead_lettered', '/webhooks/no/such/page'])(
-    'are one file for the path %s, which no browser keeps without asking',
+    'the path %s is answered with index.html, which a browser revalidates on each use',
     async (path) => {
       const response = await fetch(url + path, asBrowser);
       expect(response.status).toBe(200);
@@ -46,7 +46,7 @@ describe('the pages', () => {
     },
   );
 
-  it('allow scripts, styles and requests of this origin alone, and no inline script', async () => {
+  it('the policy of the pages allows scripts, styles and requests of this origin alone, and no inline script', async () => {
     const { headers } = await fetch(url, asBrowser);
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
@@ -57,7 +57,7 @@ describe('the pages', () => {
     expect(index).not.toMatch(/<script>|<style| on\w+=| style=/);
   });
 
-  it('have scripts with a hash in their name, which browsers keep for a year, compressed as the browser asks', async () => {
+  it('scripts have a hash in their name, are cached for a year, and are compressed as the browser accepts', async () => {
     const plain = await fetchRaw(script, { 'accept-encoding': 'identity' });
     expect(plain.headers).toMatchObject({
       'cache-control': 'public, max-age=31536000, immutable',
@@ -75,7 +75,7 @@ describe('the pages', () => {
   });
 
   it.each(['/assets/missing.js', '/api/v1/nothing', '/health/nothing'])(
-    'are not the answer for %s, which is answered 404 as programs expect',
+    '%s is answered 404 in JSON and never with a page',
     async (path) => {
       const response = await fetch(url + path, asBrowser);
       expect(response.status).toBe(404);
@@ -83,7 +83,7 @@ describe('the pages', () => {
     },
   );
 
-  it('may be embedded by the pages of CONSOLE_FRAME_ANCESTORS alone; where they are not built, a page says so', async () => {
+  it('the policy names CONSOLE_FRAME_ANCESTORS as the only frame ancestors; pages that are not built are answered with a sentence that says so', async () => {
     const app = express().use(servePages(new Map(), ['https://backoffice.example.com']));
     const { port, shut } = await listenOnLoopback(createServer(app));
     afterAll(shut);

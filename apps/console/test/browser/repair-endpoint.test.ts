@@ -1,31 +1,16 @@
-import { postWebhook } from '@hqrelay/testing/provider';
-import { startApp } from '@hqrelay/testing/app-process';
-import { startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, expect, it } from 'vitest';
-import { desktop, expectAccessible, openBrowserWorld, phone } from './browser-world.ts';
+import { expect, it } from 'vitest';
+import { desktop, expectAccessible, phone } from './browser-world.ts';
+import { openRelayWorld } from './relay-world.ts';
 
-const { url, env, post, makeLink, openContext, signIn } = await openBrowserWorld();
-const endpoint = await startRecordingEndpoint();
-afterAll(() => endpoint.close());
-const [receiver] = await Promise.all(
-  (['receiver', 'worker'] as const).map(async (name) => {
-    const app = await startApp(name, { env });
-    afterAll(() => app.end());
-    await app.waitUntilReady(60_000);
-    return app;
-  }),
-);
+const { url, endpoint, makeShop, makeLink, openContext, signIn } = await openRelayWorld();
 
 /** A webhook whose endpoint has a wrong URL and answered 500 once. */
-async function makeFailedWebhook(order: string) {
-  const { body } = await post('/api/v1/projects', { name: `Shop ${order}` });
-  const projectId = body.project.id as string;
+async function makeFailedWebhook(order: string): Promise<string> {
   endpoint.answerWith(({ path }) => ({ statusCode: path === '/repaired' ? 200 : 500, body: 'out of order' }));
-  await post(`/api/v1/projects/${projectId}/endpoints`, { url: endpoint.url, retrySchedule: ['30m'] });
-  const sender = { id: projectId, secret: body.secret as string, requireTimestamp: false };
+  const { projectId, receive } = await makeShop({ retrySchedule: ['30m'] });
   const before = endpoint.requests.length;
-  await postWebhook(receiver!.url, sender, { body: `{"event":"payment.paid","order":"${order}"}` });
+  await receive(order);
   await endpoint.waitForRequests(before + 1);
   return projectId;
 }
