@@ -134,7 +134,7 @@ export async function openWorkerWorld(options: Parameters<typeof createWorld>[1]
     /** The log lines of the worker at level error. */
     errors: () => logs.filter(({ level }) => level === 'error'),
     /** A project with an endpoint for each of `hows`; each endpoint is a recording server. */
-    async seed(...hows: { retry?: string; timeoutMs?: number; orderingKey?: string }[]) {
+    async seed(...hows: Omit<Parameters<typeof seedEndpoint>[2], 'url'>[]) {
       const project = await seedProject(world);
       const seeded = await Promise.all(
         hows.map(async (how) => {

@@ -16,6 +16,7 @@ import { isTurnOver, type InTurn, type LeaveTurn } from './turn/take-turn.ts';
 export type MakeAttemptDeps = PostWebhookDeps & {
   report: Report;
   leaveTurn: LeaveTurn;
+  monotonicNow: () => number;
   now: () => number;
   random: () => number;
 };
@@ -34,7 +35,7 @@ export type Attempted = Routed & { attempt: Attempt };
 export async function makeAttempt(deps: MakeAttemptDeps, toPost: InTurn): Promise<Attempted | Verdict> {
   const { pass, delivery, project, endpoint, turn } = toPost;
   // This process was frozen since it claimed the delivery: another worker may post it now.
-  if (turn && isTurnOver(turn)) return 'requeue';
+  if (turn && isTurnOver(turn, deps.monotonicNow())) return 'requeue';
   const startedAt = deps.now();
   const id = newId(startedAt);
   const exchange = await postWebhook(deps, toPost, { id, startedAt });

@@ -44,6 +44,7 @@ export function createDispatchDeps(
     report: createReport(logger, registry, spans),
     isTraced: spans !== undefined,
     onUnreadable: (reason) => logger.error({ reason }, 'message.unreadable'),
+    monotonicNow: () => performance.now(),
     now,
     random,
   };

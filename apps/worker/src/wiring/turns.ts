@@ -1,4 +1,5 @@
 import type { Postgres } from '@hqrelay/db/postgres';
+import { endReplayedTurn } from '@hqrelay/db/queries/ended-turns';
 import type { PublishHeld } from '@hqrelay/db/queries/held-deliveries';
 import {
   endTurns,
@@ -47,6 +48,8 @@ export function createTurns(postgres: Postgres, publisher: Publisher, logger: Pi
   return {
     askForTurn: (request) => asked.add(request),
     leaveKey: async (deliveryId) => (await ended.add(deliveryId)) ?? false,
+    leaveKeyAsReplayed: async (deliveryId) =>
+      (await tryWithin(timeoutMs, (pool) => endReplayedTurn(pool, deliveryId)))?.value,
     releaseFirst: async (endpointId, key) => void (await released.add({ endpointId, key })),
     leaveTurn: async (attempt) => void (await tryWithin(timeoutMs, (pool) => leaveTurn(pool, attempt))),
   };

@@ -13,6 +13,7 @@ export function encodeAttempt(webhook: RecordedWebhook, delivery: DeliveryFields
       endpointIds: [delivery.endpointId],
       headers: webhook.headers,
       ...(webhook.credentials && { credentials: webhook.credentials }),
+      ...(webhook.orderingKeys && { orderingKeys: webhook.orderingKeys }),
       // A release publishes it before it deletes the held delivery, and may publish it twice.
       mayBeDuplicate: 'done_if_recorded',
       delivery,

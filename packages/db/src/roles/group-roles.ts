@@ -91,8 +91,9 @@ export const groupRoles = {
     `insert, update on ${configuration.join(', ')}, replay_jobs`,
     'insert on admin_log, replays',
     'insert, update on delivery_decisions',
-    // A retry rewrites the message of a held delivery, and a cancelled delivery is held no longer.
+    // A retry rewrites the message of a held delivery, and a cancelled delivery is held no longer and keeps no turn.
     'insert, update, delete on held_deliveries',
+    'delete on ordered_deliveries',
     'update (replay_id, replayed_at) on dead_letters',
     `execute on function ${ensurePartition}, ${eraseWebhook}`,
   ],

@@ -1,3 +1,5 @@
+import type { OrderingKey } from '@hqrelay/db/queries/waiting-turns';
+import { deliveryId as idOfDelivery } from '@hqrelay/domain/ids';
 import { orderingKeyOf } from '../delivery.ts';
 import type { Followable } from '../do-follow-up.ts';
 import type { ReleaseFirst } from './take-turn.ts';
@@ -5,6 +7,8 @@ import type { ReleaseFirst } from './take-turn.ts';
 export type EndTurnDeps = {
   /** Takes the delivery out of its key; false while Postgres is unavailable. */
   leaveKey: (deliveryId: string) => Promise<boolean>;
+  /** Takes a dead letter out of its key, and returns the key; undefined where none of that is so. */
+  leaveKeyAsReplayed: (deliveryId: string) => Promise<OrderingKey | undefined>;
   releaseFirst: ReleaseFirst;
 };
 
@@ -15,10 +19,22 @@ export type EndTurnDeps = {
  */
 export async function endTurn(
   deps: EndTurnDeps,
-  { delivery, isStored }: Pick<Followable, 'delivery' | 'isStored'>,
+  followable: Pick<Followable, 'delivery' | 'endpoint' | 'isStored'>,
 ): Promise<void> {
+  const { delivery, isStored } = followable;
+  if (delivery.fields.lane === 'replay') return endTurnOfReplayed(deps, followable);
   const key = orderingKeyOf(delivery);
   if (key === undefined || !isStored) return;
   const { deliveryId, endpointId } = delivery.fields;
   if (await deps.leaveKey(deliveryId)) await deps.releaseFirst(endpointId, key);
+}
+
+/** A dead letter whose endpoint holds its key has kept its turn until a replay of it is delivered. */
+async function endTurnOfReplayed(
+  deps: EndTurnDeps,
+  { delivery, endpoint, isStored }: Pick<Followable, 'delivery' | 'endpoint' | 'isStored'>,
+): Promise<void> {
+  if (endpoint.onDeadLetter !== 'hold' || !isStored) return;
+  const left = await deps.leaveKeyAsReplayed(idOfDelivery(delivery.envelope.id, endpoint.id));
+  if (left) await deps.releaseFirst(left.endpointId, left.key);
 }

@@ -14,9 +14,14 @@ export type LeaveTurn = (attempt: { deliveryId: string; attemptNum: number }) =>
 /** Releases the first delivery of a key, if it is held. */
 export type ReleaseFirst = (endpointId: string, key: string) => Promise<void>;
 
-export type TakeTurnDeps = HoldDeps & { askForTurn: AskForTurn; releaseFirst: ReleaseFirst };
+export type TakeTurnDeps = HoldDeps & {
+  askForTurn: AskForTurn;
+  releaseFirst: ReleaseFirst;
+  /** ms; it is never set back and runs on while the process is frozen. */
+  monotonicNow: () => number;
+};
 
-/** The turn of an ordered delivery. `postBefore`: after that another worker may have claimed it; `performance.now()`, ms. */
+/** The turn of an ordered delivery. `postBefore`: after that another worker may have claimed it; of `monotonicNow`. */
 export type Turn = { sequence: number; postBefore: number };
 
 /** A delivery that is posted now; an unordered one has no turn. */
@@ -31,7 +36,7 @@ export async function takeTurn(deps: TakeTurnDeps, toPost: ToPost): Promise<InTu
   const { delivery, endpoint } = toPost;
   const key = orderingKeyOf(delivery);
   if (key === undefined) return toPost;
-  const startedAt = performance.now();
+  const startedAt = deps.monotonicNow();
   const answer = await deps.askForTurn(requestOf(delivery, attemptTimeoutMs(endpoint) + claimSlackMs));
   switch (answer?.kind) {
     case 'yours':
@@ -51,8 +56,8 @@ export async function takeTurn(deps: TakeTurnDeps, toPost: ToPost): Promise<InTu
   }
 }
 
-export function isTurnOver({ postBefore }: Turn): boolean {
-  return performance.now() > postBefore;
+export function isTurnOver({ postBefore }: Turn, monotonicNow: number): boolean {
+  return monotonicNow > postBefore;
 }
 
 /** The delivery before it may have ended since this worker asked, before this one was held: then this worker releases it. */
