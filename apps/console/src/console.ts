@@ -89,7 +89,7 @@ function createApiDeps(
     webhookBaseUrl: config.publicUrl ?? `http://127.0.0.1:${config.receiverPort}`,
     deliveryTimeoutMs: config.deliveryTimeoutMs,
     configCacheTtlSeconds: config.configCacheTtlSeconds,
-    live: new LiveFeed({ pool: stores.reads.pool, logger, now: Date.now }),
+    live: new LiveFeed({ reads: stores.reads.pool, pool: stores.postgres.pool, logger, now: Date.now }),
     report,
     logger,
     now: Date.now,

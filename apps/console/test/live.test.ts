@@ -5,7 +5,7 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openConsoleWorld } from './console-world.ts';
 
-const { sql, url, admin, get, makeKey, createProject } = await openConsoleWorld();
+const { sql, url, admin, get, remove, makeKey, makeSession, createProject } = await openConsoleWorld();
 const open = new Set<AbortController>();
 afterEach(() => {
   for (const controller of open) controller.abort();
@@ -15,11 +15,14 @@ afterEach(() => {
 type Event = { event: string; id: string; data: Record<string, unknown> };
 
 /** Opens a stream, and collects its events until it ends or `close` is called. */
-async function stream(projectId: string, { key = admin, lastEventId = '', seconds = 60 } = {}) {
+async function stream(projectId: string, { key = admin, session = '', lastEventId = '', seconds = 60 } = {}) {
   const controller = new AbortController();
   open.add(controller);
   const response = await fetch(`${url}/api/v1/projects/${projectId}/live?seconds=${seconds}`, {
-    headers: { authorization: `Bearer ${key}`, ...(lastEventId && { 'last-event-id': lastEventId }) },
+    headers: {
+      ...(session ? { cookie: session } : { authorization: `Bearer ${key}` }),
+      ...(lastEventId && { 'last-event-id': lastEventId }),
+    },
     signal: controller.signal,
   });
   const events: Event[] = [];
@@ -130,6 +133,38 @@ describe('the live stream of a project', () => {
     await live.ended;
     expect(live.events).toEqual([]);
   });
+
+  it.each(['revoked', 'expired'])(
+    'the stream of a key or a session that is %s ends within seconds; the streams of others stay',
+    async (how) => {
+      const projectId = await createProject();
+      const key = await makeKey('viewer', { projectId });
+      const session = await makeSession('viewer', { projectId });
+      const [ofKey, ofSession, other] = await Promise.all([
+        stream(projectId, { key }),
+        stream(projectId, { session }),
+        stream(projectId),
+      ]);
+      const { id: keyId } = (await get('/api/v1/me', { key })).body;
+      const { id: sessionId } = (await get('/api/v1/me', { session })).body;
+      if (how === 'revoked') {
+        await remove(`/api/v1/api-keys/${keyId}`);
+        await remove(`/api/v1/sessions/${sessionId}`);
+      } else {
+        await sql.query('update api_keys set expires_at = now() where id = $1', [keyId]);
+        await sql.query("update sessions set last_used_at = now() - interval '2 hours' where id = $1", [
+          sessionId,
+        ]);
+      }
+      let ended = 0;
+      for (const each of [ofKey, ofSession]) void each.ended.then(() => (ended += 1));
+      await waitFor('both streams to end', () => ended === 2, { timeoutMs: 5_000 });
+      expect((await get(`/api/v1/projects/${projectId}/live`, { session })).statusCode).toBe(401);
+      const webhook = await receive(projectId);
+      await waitFor('the event of the other stream', () => idsOf(other.events).includes(webhook));
+      expect([...ofKey.events, ...ofSession.events]).toEqual([]);
+    },
+  );
 
   it('a caller may have ten streams, and another one when one of them is closed', async () => {
     const projectId = await createProject();

@@ -1,3 +1,4 @@
+import { findActiveCallers } from '@hqrelay/db/queries/active-callers';
 import { readLive } from '@hqrelay/db/queries/live';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { Response } from 'express';
@@ -5,7 +6,9 @@ import type pg from 'pg';
 import { LiveStream } from './live-stream.ts';
 
 export type LiveFeedOptions = {
-  /** Of the reads, whose statements end after five seconds. */
+  /** For the events. Postgres ends each statement after five seconds. */
+  reads: pg.Pool;
+  /** Of the primary, so that a replica that lags does not keep a revoked caller listening. */
   pool: pg.Pool;
   logger: Pick<Logger, 'warn'>;
   now: () => number;
@@ -19,7 +22,8 @@ const rowsMax = 500;
 
 /**
  * The event streams of this process. While there is one, it polls the tables: one query at a time, and one poll for all streams of
- * a project, so that any number of streams costs the database little and the receivers nothing.
+ * a project, so that any number of streams costs the database little and the receivers nothing. Each poll first checks that the
+ * callers of the streams are still active.
  */
 export class LiveFeed {
   readonly #options: LiveFeedOptions;
@@ -39,7 +43,7 @@ export class LiveFeed {
     return own >= streamsOfCallerMax ? 'caller_full' : undefined;
   }
 
-  /** Answers with the events of a project until the client goes, or for `seconds`. */
+  /** Answers with the events of a project until the client closes, its key or session ends, or for `seconds`. */
   open(response: Response, asked: { projectId: string; callerId: string; seconds: number }): void {
     const stream = new LiveStream(response, { ...asked, now: this.#options.now() });
     this.#streams.add(stream);
@@ -81,15 +85,34 @@ export class LiveFeed {
     }, pollEveryMs);
   }
 
-  /** Never rejects. */
+  /** Never rejects. While callers cannot be checked, no stream gets an event; none is lost. */
   async #poll(): Promise<void> {
-    const { pool, logger, now } = this.#options;
+    try {
+      await this.#endRevoked();
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, 'live.callers_not_checked');
+      return;
+    }
+    await this.#sendEvents();
+  }
+
+  /** Ends the streams whose key or session was revoked or has expired since they were opened. */
+  async #endRevoked(): Promise<void> {
+    const callerIds = new Set([...this.#streams].map((stream) => stream.callerId));
+    const active = await findActiveCallers(this.#options.pool, [...callerIds]);
+    for (const stream of this.#streams) {
+      if (callerIds.has(stream.callerId) && !active.has(stream.callerId)) stream.end();
+    }
+  }
+
+  async #sendEvents(): Promise<void> {
+    const { reads, logger, now } = this.#options;
     for (const projectId of new Set([...this.#streams].map((stream) => stream.projectId))) {
       const streams = [...this.#streams].filter((stream) => stream.projectId === projectId);
       const polledAt = now();
       const from = Math.min(...streams.map((stream) => stream.from));
       try {
-        const events = await readLive(pool, projectId, { from, rowsMax });
+        const events = await readLive(reads, projectId, { from, rowsMax });
         for (const stream of streams) stream.send(events, { polledAt, wasCut: events.length >= rowsMax });
       } catch (error) {
         logger.warn({ err: error, projectId }, 'live.not_read');

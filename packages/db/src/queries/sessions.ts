@@ -24,7 +24,8 @@ export type Session = Pick<
 /** A row of `sessions`, with the columns of its link under their own names. */
 const from = `(select s.*, l.subject, l.role, l.project_id, l.hide_payloads, l.return_url, l.created_by
   from sessions s join console_links l on l.id = s.link_id) as s`;
-const isOver = `(s.expires_at <= now() or s.last_used_at <= now() - ${idleMax})`;
+/** Whether the row `s` of `sessions` has expired. */
+export const isOver = `(s.expires_at <= now() or s.last_used_at <= now() - ${idleMax})`;
 const columns = `s.id, subject, role, project_id as "projectId", hide_payloads as "hidePayloads", return_url as "returnUrl",
   created_by as "createdBy", s.expires_at as "expiresAt", s.revoked_at as "revokedAt", s.last_used_at as "lastUsedAt",
   s.created_at as "createdAt",
