@@ -21,6 +21,10 @@ export function readSessionCookie(request: Request, config: CookieConfig): strin
   return undefined;
 }
 
+/**
+ * The cookie of a session that has ended stays until it expires: deleted by a late answer to another tab, it could be the one of
+ * the next sign-in.
+ */
 export function setSessionCookie(
   { request, response }: { request: Request; response: Response },
   config: CookieConfig,
@@ -31,14 +35,6 @@ export function setSessionCookie(
     ...attributesOf(isSecure, config),
     expires: expiresAt,
   });
-}
-
-export function clearSessionCookie(
-  { request, response }: { request: Request; response: Response },
-  config: CookieConfig,
-): void {
-  const isSecure = isOverTls(request, config);
-  response.clearCookie(isSecure ? secureName : plainName, attributesOf(isSecure, config));
 }
 
 /** A frame of another site gets its cookie only with `None`, which needs TLS; `Partitioned` binds it to the site around the frame. */

@@ -1,5 +1,4 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { clearSessionCookie } from './cookie.ts';
 import { sendError } from '../answer.ts';
 import { authenticate } from './authenticate.ts';
 import type { ApiDeps } from '../request-context.ts';
@@ -24,7 +23,6 @@ export function requireCaller(deps: ApiDeps): RequestHandler {
       // Open tabs ask on after their session has ended; they must not lock out other people of their address.
       const isGuess = request.get('authorization') !== undefined || caller.code === 'session.unknown';
       if (isGuess) ofRefused.take(address, now);
-      if (caller.code.startsWith('session.')) clearSessionCookie({ request, response }, deps.cookie);
       return sendError(response, caller);
     }
     response.locals['caller'] = caller;
