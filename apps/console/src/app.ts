@@ -4,6 +4,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import { sendError } from './api/answer.ts';
 import { createApiRouter } from './api-router.ts';
 import type { ApiDeps } from './api/request-context.ts';
+import { createViolationReports, violationsPath } from './policy/violation-reports.ts';
 import { loadPageFiles } from './pages/page-files.ts';
 import { servePages } from './pages/serve-pages.ts';
 import { createReader } from './reader/reader.ts';
@@ -24,6 +25,7 @@ export function createApp({ api, health, trustProxy, frameAncestors }: AppDeps):
   app.use(withHeaders);
   app.use(createHealthRouter(health));
   app.use('/api/docs', createReader());
+  app.post(violationsPath, ...createViolationReports({ ...api, registry: health.registry }));
   app.use(createApiRouter(api));
   app.use(servePages(loadPageFiles(), frameAncestors));
   app.use((_request, response) =>
@@ -53,7 +55,7 @@ const malformed: Readonly<Record<string, { statusCode: number; code: string; mes
   'entity.too.large': {
     statusCode: 413,
     code: 'request.too_large',
-    message: 'The body is larger than 256 KiB',
+    message: 'The body is larger than this path takes',
   },
   'entity.parse.failed': {
     statusCode: 400,

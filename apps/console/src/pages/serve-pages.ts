@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { reportDirective } from '../policy/violation-reports.ts';
 import type { Encoding, PageFile } from './page-files.ts';
 
 const notBuilt = `<!doctype html>
@@ -50,6 +51,7 @@ function pagePolicy(frameAncestors: readonly string[]): string {
     "form-action 'none'",
     `frame-ancestors ${frameAncestors.length > 0 ? frameAncestors.join(' ') : "'none'"}`,
     "require-trusted-types-for 'script'",
+    reportDirective,
   ].join('; ');
 }
 

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { Router } from 'express';
+import { reportDirective } from '../policy/violation-reports.ts';
 
 const require = createRequire(import.meta.url);
 const folder = dirname(require.resolve('swagger-ui-dist/package.json'));
@@ -9,7 +10,7 @@ const assets = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 /** Scripts and styles of our own alone, and requests to this origin alone. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-  "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+  `frame-ancestors 'none'; base-uri 'none'; form-action 'none'; ${reportDirective}`;
 
 const page = `<!doctype html>
 <html lang="en">

@@ -1,3 +1,4 @@
+import { waitFor } from '@hqrelay/testing/wait-for';
 import { expect, it } from 'vitest';
 import { expectAccessible, openBrowserWorld, phone } from './browser-world.ts';
 
@@ -40,6 +41,22 @@ it('without a session a page keeps its address, and shows it after the sign-in i
   await page.getByRole('search').waitFor();
   expect(new URL(page.url()).pathname).toBe(new URL(address).pathname);
   expect(faults).toEqual([]);
+});
+
+it('a rule of the policy that a page breaks is reported by the browser, counted and logged', async () => {
+  const stranger = 'https://stranger.example';
+  const { context, faults } = await openContext({}, [url, stranger]);
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.evaluate(
+    `document.body.append(Object.assign(new Image(), { src: 'https://stranger.example/pixel.png' }))`,
+  );
+  await waitFor('the report', async () => {
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    return metrics.includes('hqrelay_policy_violations_total{directive="img-src"} 1');
+  });
+  expect(world.log.join('\n')).toContain('https://stranger.example/pixel.png');
+  expect(faults).toEqual(['policy: img-src blocked https://stranger.example/pixel.png ']);
 });
 
 it('ten tabs of one session open at once', async () => {
