@@ -68,7 +68,7 @@ function EntryRow({ entry: { actor, action, target, details, createdAt } }: { en
           <summary className="w-fit text-sm text-accent">What changed</summary>
           <pre
             tabIndex={0}
-            className="mt-1 mb-0 max-h-72 overflow-auto rounded-md bg-raised p-2 font-mono text-xs break-words whitespace-pre-wrap"
+            className="mt-1 mb-0 max-h-72 overflow-auto rounded-md bg-raised p-2 font-mono text-xs wrap-anywhere whitespace-pre-wrap"
           >
             {JSON.stringify(details, null, 2)}
           </pre>

@@ -55,7 +55,7 @@ function Result({ result }: { result: AnswerOf<typeof operation> }) {
       {responseBody !== null && responseBody !== '' && (
         <pre
           tabIndex={0}
-          className="mb-0 max-h-64 overflow-auto rounded-md bg-raised p-3 font-mono text-xs break-words whitespace-pre-wrap"
+          className="mb-0 max-h-64 overflow-auto rounded-md bg-raised p-3 font-mono text-xs wrap-anywhere whitespace-pre-wrap"
         >
           {responseBody}
         </pre>

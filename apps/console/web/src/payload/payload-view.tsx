@@ -77,7 +77,7 @@ function Scrolled({ children, wraps = true }: { children: string; wraps?: boolea
       // A region that scrolls is reachable by keyboard.
       tabIndex={0}
       className={`m-0 max-h-[60vh] overflow-auto rounded-md bg-raised p-3 font-mono text-xs leading-relaxed ${
-        wraps ? 'break-words whitespace-pre-wrap' : ''
+        wraps ? 'wrap-anywhere whitespace-pre-wrap' : ''
       }`}
     >
       {children}

@@ -26,7 +26,7 @@ export function RequestCard({ details: { webhook, request } }: { details: Webhoo
   }
   return (
     <Card title="Request" actions={<CopyAsCurl webhook={webhook} request={request} />}>
-      <div className="grid gap-5">
+      <div className="grid grid-cols-1 gap-5">
         <Headers request={request} />
         <section>
           <h3 className="mt-0 mb-2 text-sm font-semibold">Body</h3>

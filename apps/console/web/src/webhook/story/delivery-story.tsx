@@ -92,7 +92,7 @@ function AttemptStep({ attempt, isLast }: { attempt: Attempt; isLast: boolean })
           <pre
             // A region that scrolls must be reachable by keyboard.
             tabIndex={0}
-            className="mt-1 mb-0 max-h-64 overflow-auto rounded-md bg-raised p-2 font-mono text-xs break-words whitespace-pre-wrap text-ink"
+            className="mt-1 mb-0 max-h-64 overflow-auto rounded-md bg-raised p-2 font-mono text-xs wrap-anywhere whitespace-pre-wrap text-ink"
           >
             {responseBody}
           </pre>
