@@ -178,4 +178,25 @@ describe('the live stream of a project', () => {
     streams[0]?.close();
     await waitFor('a free stream', async () => (await get(`${path}?seconds=1`, { key })).statusCode === 200);
   });
+
+  it('a console serves 200 streams, and another one when one of them is closed', async () => {
+    const projectId = await createProject();
+    const path = `/api/v1/projects/${projectId}/live?seconds=1`;
+    const keys = await Promise.all(Array.from({ length: 20 }, () => makeKey('viewer', { projectId })));
+    const streams = await Promise.all(
+      keys.flatMap((key) => Array.from({ length: 10 }, () => stream(projectId, { key }))),
+    );
+    expect(streams.map(({ response }) => response.status)).toEqual(Array.from({ length: 200 }, () => 200));
+    const key = await makeKey('viewer', { projectId });
+    expect(await get(path, { key })).toMatchObject({
+      statusCode: 503,
+      body: { error: { code: 'live.full' } },
+    });
+    const webhook = await receive(projectId);
+    await waitFor('the event on every stream', () =>
+      streams.every(({ events }) => idsOf(events).includes(webhook)),
+    );
+    streams[0]?.close();
+    await waitFor('a free stream', async () => (await get(path, { key })).statusCode === 200);
+  });
 });

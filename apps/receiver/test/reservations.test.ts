@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
+import { announceProjectChange } from '@hqrelay/cache/project-config';
+import { decodeMessage, type Envelope } from '@hqrelay/queue/messages';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { waitFor } from '@hqrelay/testing/wait-for';
+import { connect } from 'amqplib';
 import { describe, expect, it } from 'vitest';
 import { openReceiverWorld } from './receiver-world.ts';
 
@@ -146,7 +149,40 @@ describe('a Redis that has lost its data', () => {
     expect(await world.logsOf(project.id, 'queued')).toHaveLength(1);
     await world.waitForLogs(project.id, 'duplicate', 2);
   });
+
+  it('a webhook that is made durable again owes the endpoints of its first acceptance, not one that was added since', async () => {
+    const project = await seedProject(world);
+    const owed = await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/hook' });
+    const first = await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    const added = await seedEndpoint(world, project.id, { url: 'http://127.0.0.1:9/added' });
+    await announceProjectChange(world.redis, project.id);
+    await waitFor('a webhook that is owed to the added endpoint', async () => {
+      const { body: answer } = await postWebhook(world.url, project, { webhookId: freshId() });
+      return (await world.logsOf(project.id)).find(({ id }) => id === answer.id)?.endpoint_ids.includes(added.id);
+    });
+    await world.forgetInRedis(project.id);
+    await postWebhook(world.url, project, { webhookId: 'evt_1', body });
+    const published = (await takePublished()).filter(({ id }) => id === first.body.id);
+    expect(published.map(({ endpointIds }) => endpointIds)).toEqual([[owed.id], [owed.id]]);
+  });
 });
+
+/** Takes the messages of all webhooks from their queue. */
+async function takePublished(): Promise<Envelope[]> {
+  const model = await connect(world.rabbitmqUrl);
+  try {
+    const channel = await model.createChannel();
+    const taken: Envelope[] = [];
+    for (;;) {
+      const message = await channel.get('hqrelay.webhooks', { noAck: true });
+      if (!message) return taken;
+      const decoded = decodeMessage(message.content);
+      if (decoded.kind === 'message') taken.push(decoded.message.envelope);
+    }
+  } finally {
+    await model.close();
+  }
+}
 
 const key = (project: SeededProject) => `hqrelay:idempotency:{${project.id}}:evt_1`;
 

@@ -12,12 +12,13 @@ export type LiveFeedOptions = {
   pool: pg.Pool;
   logger: Pick<Logger, 'warn'>;
   now: () => number;
+  /** Between two comments that show that a silent stream lives. */
+  beatEveryMs?: number;
 };
 
 const streamsMax = 200;
 const streamsOfCallerMax = 10;
 const pollEveryMs = 1_000;
-const beatEveryMs = 15_000;
 const rowsMax = 500;
 
 /**
@@ -53,7 +54,7 @@ export class LiveFeed {
       this.#streams.delete(stream);
       if (this.#streams.size === 0) this.#stop();
     });
-    this.#beating ??= setInterval(() => this.#beat(), beatEveryMs);
+    this.#beating ??= setInterval(() => this.#beat(), this.#options.beatEveryMs ?? 15_000);
     this.#schedule();
   }
 
