@@ -13,7 +13,8 @@ import { createBare, createProduct, type Pipeline, type PipelineName } from './p
 import { measureDrain, measureRound, type Measured, type RoundOptions } from './round.ts';
 import { measureDashboards } from './dashboards/main.ts';
 import { measureIsolation } from './isolation/main.ts';
-import { listCells, listSettings, measureLists } from './lists/main.ts';
+import { listCells, measureLists } from './lists/main.ts';
+import { withListServer } from './lists/list-server.ts';
 import { measureOracle } from './oracle/main.ts';
 import { measureOrder } from './order/main.ts';
 import { measureScrapes } from './scrape/main.ts';
@@ -26,7 +27,8 @@ const usage = `npm run bench -- [options]
   --oracle       compares the times of refused requests for unknown, disabled and real projects, instead of throughput
   --dashboards   measures the SQL of the panels over a million webhooks, instead of throughput
   --lists        measures lists, searches and statistics on 5 million webhooks and on 5,000, and prints their plans, in
-                 about ten minutes; --webhooks N takes another number than 5 million
+                 about ten minutes; --webhooks N takes another number than 5 million, and --keep FOLDER leaves the
+                 filled tables in a folder, where the next run finds them
   --scrape       measures how long a scrape of the metrics takes, with and without load, instead of throughput
   --order        compares an ordered endpoint over ten thousand keys with an unordered one, instead of throughput
   --tracing      compares the product with and without traces, instead of throughput
@@ -46,6 +48,7 @@ const { values } = parseArgs({
     tracing: { type: 'boolean', default: false },
     lists: { type: 'boolean', default: false },
     webhooks: { type: 'string', default: '5000000' },
+    keep: { type: 'string' },
     only: { type: 'string', default: '' },
     drain: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
@@ -59,10 +62,11 @@ const plan = values.quick
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 if (values.help) process.stdout.write(usage);
-else await withDurableServices({ say, postgresSettings: values.lists ? listSettings : [] }, modeOf(values));
+else if (values.lists) await withListServer({ say, folder: values.keep }, lists);
+else await withDurableServices({ say }, modeOf(values));
 
 function modeOf(wanted: typeof values): (services: DurableServices) => Promise<void> {
-  const modes = { dashboards, isolation, lists, oracle, order, scrape, tracing };
+  const modes = { dashboards, isolation, oracle, order, scrape, tracing };
   const [mode] = Object.entries(modes).filter(([name]) => wanted[name as keyof typeof modes]);
   return mode?.[1] ?? throughput;
 }
@@ -90,10 +94,10 @@ async function dashboards(services: DurableServices): Promise<void> {
   if (unpruned.length > 0) process.exitCode = 1;
 }
 
-async function lists(services: DurableServices): Promise<void> {
+async function lists(serverUrl: string): Promise<void> {
   const webhooks = Number(values.webhooks);
   const only = values.only.split(',').filter((name) => name !== '');
-  const lines = await measureLists(services, { webhooks, only, say });
+  const lines = await measureLists(serverUrl, { webhooks, only, say });
   for (const { name, plans } of lines) process.stdout.write(`\n## ${name}\n\n${plans.join('\n\n')}\n`);
   await showTable('docs/performance.md', 'lists', listCells(lines, webhooks));
   if (lines.some(({ holds }) => !holds)) process.exitCode = 1;
