@@ -177,9 +177,11 @@ describe('the list of webhooks', () => {
       [crowded, now - 400_000],
     );
     const list = `/api/v1/projects/${crowded}/webhooks?eventType=rare`;
-    const short = (await get(list)).body;
-    expect(short.items).toEqual([]);
-    const next = (await get(`${list}&cursor=${short.nextCursor}`)).body;
+    let next = (await get(list)).body;
+    for (let pages = 1; pages <= 4; pages += 1) {
+      expect(next.items).toEqual([]);
+      next = (await get(`${list}&cursor=${next.nextCursor}`)).body;
+    }
     expect(idsOf(next)).toEqual([rare]);
     expect(next.nextCursor).toBeNull();
     const back = (await get(`${list}&cursor=${next.prevCursor}`)).body;

@@ -52,6 +52,11 @@ async function rollUp(): Promise<number> {
   return count;
 }
 
+/** The counts of a histogram, which has a slot of two bytes before each. */
+const countsOf = (histogram: string) =>
+  `lateral (select ('x' || encode(substr(${histogram}, at + 2, 4), 'hex'))::bit(32)::int as n
+     from generate_series(1, octet_length(${histogram}), 6) at) as`;
+
 /** What the roll-ups have of a project, and what a full count of its rows gives. */
 async function counts(projectId: string) {
   const rolledUp = await sql.query(
@@ -60,8 +65,8 @@ async function counts(projectId: string) {
        (select json_agg(a order by endpoint_id) from (
          select endpoint_id, sum(delivered) as delivered, sum(failed) as failed, sum(dead_lettered) as dead_lettered
          from attempt_statistics where project_id = $1 group by 1) a) as attempts,
-       (select sum(n) from attempt_statistics, unnest(attempt_counts) n where project_id = $1) as latencies,
-       (select sum(n) from attempt_statistics, unnest(end_to_end_counts) n where project_id = $1) as "endToEnd"`,
+       (select sum(n) from attempt_statistics, ${countsOf('attempt_histogram')} n where project_id = $1) as latencies,
+       (select sum(n) from attempt_statistics, ${countsOf('end_to_end_histogram')} n where project_id = $1) as "endToEnd"`,
     [projectId],
   );
   const full = await sql.query(

@@ -42,7 +42,7 @@ export async function readSparklines(
     add(line?.received, step, requests);
     if (!accepted.has(status)) add(line?.rejected, step, requests);
   }
-  const attempts = await readAttemptCounts(pool, { projectIds, byEndpoint: false }, span);
+  const attempts = await readAttemptCounts(pool, { projectIds, byEndpoint: false, times: false }, span);
   for (const { projectId, step, delivered, failed, dead_lettered } of attempts) {
     const line = lines.get(projectId);
     add(line?.delivered, step, delivered);

@@ -1,9 +1,9 @@
 import { lowestIdAt } from '@hqrelay/domain/ids';
 import type pg from 'pg';
 import { inTransaction } from '../in-transaction.ts';
+import { attemptFacts, countAttempts } from './count-attempts.ts';
 import { bucketMs, startOfBucket } from './stale-statistics.ts';
 import { indexLateSearchValues } from './search-values.ts';
-import { endToEndSlot, isEndToEnd } from './statistics.ts';
 
 /**
  * How long after its end a bucket is counted first. A writer marks a bucket from a minute after its end on, so that clocks may
@@ -100,25 +100,12 @@ const insertReceived = `
 insert into received_statistics (project_id, bucket_at, status, requests)
 select project_id, $1, status, sum(request_count) from webhook_logs where ${rowsOf('received_at')} group by project_id, status`;
 
-const histogramOf = (slot: string) => `
-  select project_id, endpoint_id, array_agg(slot order by slot) as slots, array_agg(count order by slot) as counts from (
-    select project_id, endpoint_id, ${slot} as slot, count(*)::int as count from rows where ${slot} is not null group by 1, 2, 3
-  ) as s group by 1, 2`;
-
 const insertAttempts = `
-with rows as materialized (
-  select project_id, endpoint_id, status, hqrelay_latency_slot(latency_ms) as attempt_slot,
-    case when ${isEndToEnd} then ${endToEndSlot} end as end_to_end_slot
-  from delivery_attempts where ${rowsOf('attempted_at')}
-), sums as (
-  select project_id, endpoint_id, count(*) filter (where status = 'delivered') as delivered,
-    count(*) filter (where status = 'failed') as failed, count(*) filter (where status = 'dead_lettered') as dead_lettered
-  from rows group by 1, 2
-), attempt as (${histogramOf('attempt_slot')}), end_to_end as (${histogramOf('end_to_end_slot')})
-insert into attempt_statistics (project_id, bucket_at, endpoint_id, delivered, failed, dead_lettered, attempt_slots, attempt_counts,
-  end_to_end_slots, end_to_end_counts)
-select project_id, $1, endpoint_id, delivered, failed, dead_lettered, a.slots, a.counts, coalesce(e.slots, '{}'), coalesce(e.counts, '{}')
-from sums join attempt a using (project_id, endpoint_id) left join end_to_end e using (project_id, endpoint_id)`;
+with ${countAttempts(`select project_id, 0 as step, endpoint_id, ${attemptFacts} from delivery_attempts where ${rowsOf('attempted_at')}`)}
+insert into attempt_statistics (project_id, bucket_at, endpoint_id, delivered, failed, dead_lettered, attempt_histogram, end_to_end_histogram)
+select project_id, $1, endpoint_id, sum(delivered), sum(failed), sum(dead_lettered), string_agg(attempt_histogram, ''),
+  string_agg(end_to_end_histogram, '')
+from counted group by project_id, endpoint_id`;
 
 /**
  * Counts a bucket anew. The marks go first: a mark that is visible here stands for rows that are visible below, and one that

@@ -1,10 +1,8 @@
+import { percentilesOf, type Percentiles } from '@hqrelay/domain/statistics/latency-histogram';
 import { Parameters } from '../parameters.ts';
 import type { Queryable } from '../queryable.ts';
-
+import { attemptFacts, countAttempts } from './count-attempts.ts';
 import type { WebhookStatus } from './webhooks.ts';
-
-/** In ms. */
-export type Percentiles = { p50: number; p95: number; p99: number };
 
 export type AttemptCounts = {
   delivered: number;
@@ -44,13 +42,12 @@ export async function readReceived(
   span: Span,
 ): Promise<ReceivedCount[]> {
   const parameters = new Parameters();
-  const { starts, projects, period } = conditionsOf(parameters, projectIds, span);
+  const { starts, buckets, rowsOf } = sourcesOf(parameters, projectIds, span);
   const { rows } = await client.query<ReceivedCount>(
     `select project_id as "projectId", width_bucket(at, ${starts}) - 1 as step, status, sum(requests)::float8 as requests from (
-       select project_id, bucket_at as at, status, requests from received_statistics
-       where ${projects} and ${period.buckets}
+       select project_id, bucket_at as at, status, requests from ${buckets('received_statistics')}
        union all
-       select project_id, received_at, status, request_count from webhook_logs where ${projects} and ${period.rows('received_at')}
+       select project_id, received_at, status, request_count from ${rowsOf('webhook_logs', 'received_at')}
      ) as parts group by 1, 2, 3`,
     parameters.values,
   );
@@ -59,101 +56,71 @@ export async function readReceived(
 
 export type AttemptCount = AttemptCounts & { projectId: string; step: number; endpointId: string | null };
 
+export type AskedAttempts = {
+  projectIds: readonly string[];
+  endpointId?: string | undefined;
+  byEndpoint: boolean;
+  /** False leaves the percentiles out. */
+  times?: boolean;
+};
+
 /**
  * The attempts of some projects, or of one of their endpoints, in each step (from 0); steps without any are left out. `endpointId`
  * is null unless they are counted by endpoint.
  */
 export async function readAttemptCounts(
   client: Queryable,
-  asked: { projectIds: readonly string[]; endpointId?: string | undefined; byEndpoint: boolean },
+  asked: AskedAttempts,
   span: Span,
 ): Promise<AttemptCount[]> {
   const parameters = new Parameters();
-  const { starts, projects, period } = conditionsOf(parameters, asked.projectIds, span);
+  const { starts, buckets, rowsOf } = sourcesOf(parameters, asked.projectIds, span);
   const endpoint =
     asked.endpointId === undefined ? '' : `and endpoint_id = ${parameters.add(asked.endpointId, 'uuid')}`;
+  const histogram = (name: string) =>
+    asked.times === false ? `''::bytea` : `string_agg(${name}_histogram, '')`;
   const group = asked.byEndpoint ? 'endpoint_id' : 'null::uuid';
   const { rows } = await client.query<AttemptRow>(
-    `with parts as materialized (
+    `with ${countAttempts(`
+       select project_id, width_bucket(attempted_at, ${starts}) - 1 as step, ${group} as endpoint_id, ${attemptFacts}
+       from ${rowsOf('delivery_attempts', 'attempted_at')} ${endpoint}`)}
+     select project_id as "projectId", step, endpoint_id as "endpointId", sum(delivered)::float8 as delivered,
+       sum(failed)::float8 as failed, sum(dead_lettered)::float8 as dead_lettered,
+       ${histogram('attempt')} as attempt, ${histogram('end_to_end')} as "endToEnd"
+     from (
        select project_id, width_bucket(bucket_at, ${starts}) - 1 as step, ${group} as endpoint_id, delivered, failed, dead_lettered,
-         attempt_slots, attempt_counts, end_to_end_slots, end_to_end_counts
-       from attempt_statistics where ${projects} and ${period.buckets} ${endpoint}
-       union all
-       select project_id, width_bucket(attempted_at, ${starts}) - 1, ${group}, (status = 'delivered')::int, (status = 'failed')::int,
-         (status = 'dead_lettered')::int, array[hqrelay_latency_slot(latency_ms)], array[1],
-         case when ${isEndToEnd} then array[${endToEndSlot}] end, array[1]
-       from delivery_attempts where ${projects} and ${period.rows('attempted_at')} ${endpoint}
-     ), sums as (
-       select project_id, step, endpoint_id, sum(delivered)::float8 as delivered, sum(failed)::float8 as failed,
-         sum(dead_lettered)::float8 as dead_lettered
-       from parts group by 1, 2, 3
-     ), ${percentilesOf('attempt')}, ${percentilesOf('end_to_end')}
-     select s.project_id as "projectId", s.step, s.endpoint_id as "endpointId", s.delivered, s.failed, s.dead_lettered,
-       a.ms as "attemptMs", e.ms as "endToEndMs"
-     from sums s
-     left join attempt a on (a.project_id, a.step) = (s.project_id, s.step) and a.endpoint_id is not distinct from s.endpoint_id
-     left join end_to_end e on (e.project_id, e.step) = (s.project_id, s.step) and e.endpoint_id is not distinct from s.endpoint_id`,
+         attempt_histogram, end_to_end_histogram
+       from ${buckets('attempt_statistics', endpoint)}
+       union all select * from counted
+     ) as parts group by 1, 2, 3`,
     parameters.values,
   );
-  return rows.map((row) => ({
+  return rows.map(({ attempt, endToEnd, ...row }) => ({
     ...row,
-    attemptMs: percentiles(row.attemptMs),
-    endToEndMs: percentiles(row.endToEndMs),
+    attemptMs: percentilesOf(attempt),
+    endToEndMs: percentilesOf(endToEnd),
   }));
 }
 
-type AttemptRow = Omit<AttemptCount, 'attemptMs' | 'endToEndMs'> & {
-  attemptMs: number[] | null;
-  endToEndMs: number[] | null;
-};
+type AttemptRow = Omit<AttemptCount, 'attemptMs' | 'endToEndMs'> & { attempt: Buffer; endToEnd: Buffer };
 
-/** Of a row of `delivery_attempts`. */
-export const isEndToEnd = `status = 'delivered' and lane <> 'replay'`;
-export const endToEndSlot =
-  'hqrelay_latency_slot(extract(epoch from attempted_at - hqrelay_time_of(webhook_log_id)) * 1000 + latency_ms)';
-
-/** Adds the histograms of the parts, and takes the middle of the slot that each percentile lies in. */
-function percentilesOf(name: 'attempt' | 'end_to_end'): string {
-  const percentile = (share: number) =>
-    `power(1.05, min(slot) filter (where upto >= ceil(total * ${share})) - 0.5)::float8`;
-  return `${name} as (
-    select project_id, step, endpoint_id, array[${[0.5, 0.95, 0.99].map(percentile).join(', ')}] as ms from (
-      select project_id, step, endpoint_id, slot, sum(sum(count)) over (partition by project_id, step, endpoint_id order by slot) as upto,
-        sum(sum(count)) over (partition by project_id, step, endpoint_id) as total
-      from parts, unnest(${name}_slots, ${name}_counts) as h (slot, count) where slot is not null group by 1, 2, 3, 4
-    ) as ranked group by 1, 2, 3
-  )`;
-}
-
-function percentiles(ms: number[] | null): Percentiles | null {
-  if (!ms) return null;
-  const [p50, p95, p99] = ms.map((value) => Math.max(1, Math.round(value * 10) / 10)) as [
-    number,
-    number,
-    number,
-  ];
-  return { p50, p95, p99 };
-}
-
-/** Every condition names the period, for the partitions, and the project, for the index. */
-function conditionsOf(
-  parameters: Parameters,
-  projectIds: readonly string[],
-  { starts, end, rowsFrom }: Span,
-) {
+/** FROM clauses of what is read. Each names the period, for the partitions, and the project, for the index. */
+function sourcesOf(parameters: Parameters, projectIds: readonly string[], { starts, end, rowsFrom }: Span) {
   const first = starts[0] ?? end;
   const split = Math.min(Math.max(rowsFrom, first), end);
   const time = (at: number) => parameters.add(new Date(at), 'timestamptz');
   const [from, middle, to] = [time(first), time(split), time(end)];
+  const ids = parameters.add([...new Set(projectIds)], 'uuid[]');
   return {
     starts: parameters.add(
       starts.map((at) => new Date(at).toISOString()),
       'timestamptz[]',
     ),
-    projects: `project_id = any(${parameters.add(projectIds, 'uuid[]')})`,
-    period: {
-      buckets: `bucket_at >= ${from} and bucket_at < ${middle}`,
-      rows: (at: string) => `${at} >= ${middle} and ${at} < ${to}`,
-    },
+    // A look-up for each project: otherwise the planner may read the buckets of all.
+    buckets: (table: string, condition = '') => `unnest(${ids}) as asked (id) cross join lateral (
+         select * from ${table} where project_id = asked.id and bucket_at >= ${from} and bucket_at < ${middle} ${condition} offset 0
+       ) as buckets`,
+    rowsOf: (table: string, at: string) =>
+      `${table} where project_id = any(${ids}) and ${at} >= ${middle} and ${at} < ${to}`,
   };
 }

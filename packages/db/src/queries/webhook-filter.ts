@@ -93,7 +93,7 @@ function indexedConditions(filter: WebhookFilter, parameters: Parameters): strin
 /** Rows that a page looks at: a check of deliveries takes 0.1 ms, one of a payload less, one of the row itself 0.003 ms. */
 const deliveriesChecked = 300;
 const payloadsChecked = 1_000;
-const rowsChecked = 10_000;
+const rowsChecked = 3_000;
 
 /** Conditions that are checked row by row, and how many rows a page may look at for them. */
 export function checksOf(

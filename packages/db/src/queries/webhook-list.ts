@@ -57,12 +57,15 @@ export async function countWebhooks(
   const { from, where, order } = scanOf(filter, parameters, { position: null, direction: 'older' });
   const { where: checks, rowsMax } = checksOf(filter, parameters);
   const scanMax = checks.length === 0 ? countMax + 1 : rowsMax * countScanFactor;
+  const scan = `from ${from} where ${where.join(' and ')}`;
+  const looked =
+    checks.length === 0
+      ? // Any rows do, so that an index alone can be read.
+        `select true as matches ${scan} limit ${scanMax}`
+      : `select ${checks.join(' and ')} as matches
+         from (select w.* ${scan} order by ${order.join(' desc, ')} desc limit ${scanMax}) as w`;
   const { rows } = await client.query<{ scanned: number; count: number }>(
-    `select count(*)::int as scanned, count(*) filter (where matches)::int as count from (
-       select ${checks.length === 0 ? 'true' : checks.join(' and ')} as matches from (
-         select w.* from ${from} where ${where.join(' and ')} order by ${order.join(' desc, ')} desc limit ${scanMax}
-       ) as w
-     ) as looked`,
+    `select count(*)::int as scanned, count(*) filter (where matches)::int as count from (${looked}) as looked`,
     parameters.values,
   );
   const { scanned = 0, count = 0 } = rows[0] ?? {};

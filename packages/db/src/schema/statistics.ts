@@ -9,6 +9,7 @@ import {
   timestamp,
   uuid,
 } from 'drizzle-orm/pg-core';
+import { bytea } from './bytea.ts';
 import { webhookStatus } from './webhook-logs.ts';
 
 /** The start of a bucket: half an hour of UTC. */
@@ -30,8 +31,8 @@ export const receivedStatistics = pgTable(
 );
 
 /**
- * The attempts of each bucket by endpoint. A histogram is two arrays: its slots (`hqrelay_latency_slot`) and how many values each
- * has; two histograms are merged by adding the counts of equal slots.
+ * The attempts of each bucket by endpoint. A histogram is pairs of a slot (`hqrelay_latency_slot`, two bytes) and how many values it
+ * has (four bytes), so that one behind the other is their sum.
  */
 export const attemptStatistics = pgTable(
   'attempt_statistics',
@@ -42,11 +43,9 @@ export const attemptStatistics = pgTable(
     delivered: integer().notNull(),
     failed: integer().notNull(),
     deadLettered: integer('dead_lettered').notNull(),
-    attemptSlots: smallint('attempt_slots').array().notNull(),
-    attemptCounts: integer('attempt_counts').array().notNull(),
+    attemptHistogram: bytea('attempt_histogram').notNull(),
     /** From the receipt of the webhook to the end of the attempt that delivered it, replays aside. */
-    endToEndSlots: smallint('end_to_end_slots').array().notNull(),
-    endToEndCounts: integer('end_to_end_counts').array().notNull(),
+    endToEndHistogram: bytea('end_to_end_histogram').notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.projectId, table.bucketAt, table.endpointId] }),
