@@ -3,6 +3,7 @@ import { cancelDelivery } from '@hqrelay/actions/delivery/cancel-delivery';
 import { retryDeliveryNow } from '@hqrelay/actions/delivery/retry-delivery-now';
 import { replayWebhook } from '@hqrelay/actions/replay/replay-webhook';
 import { deliveryId } from '@hqrelay/domain/ids';
+import { freshId } from '@hqrelay/testing/fresh-id';
 import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -45,7 +46,10 @@ const valueOf = <T>(result: ActionResult<T>): T => {
 const retryNow = (id: string) =>
   retryDeliveryNow({ pool: world.sql, actor }, { deliveryId: id, now: Date.now() });
 const cancel = (id: string) =>
-  cancelDelivery({ pool: world.sql, actor }, { deliveryId: id, now: Date.now() });
+  cancelDelivery(
+    { pool: world.sql, actor, announceChange: (projectId) => world.forget(projectId) },
+    { deliveryId: id, now: Date.now() },
+  );
 
 async function stateOf(id: string): Promise<{ state: string; attempts: number }> {
   const { rows } = await world.sql.query(
@@ -185,11 +189,49 @@ describe('a delivery that is cancelled', () => {
     },
   );
 
-  it('a first attempt that a paused endpoint holds is cancelled, and one in a queue is not', async () => {
+  it('a first attempt that waits in a queue is cancelled, and those of other webhooks of the project are made', async () => {
+    const { id, projectId, endpointId, endpoint, content } = await seedWebhook(world, '1h');
+    await recordWebhook(world.sql, { id, projectId, endpointIds: [endpointId] });
+    // The worker has the configuration in memory from before the decision.
+    const before = world.message(projectId, { id: freshId(), endpointIds: [endpointId] });
+    expect(await handle(world, before)).toBe('ack');
+    expect(valueOf(await cancel(deliveryId(id, endpointId)))).toMatchObject({ state: 'cancelled' });
+    expect(await handle(world, content)).toBe('ack');
+    const after = world.message(projectId, { id: freshId(), endpointIds: [endpointId] });
+    expect(await handle(world, after)).toBe('ack');
+    expect(endpoint.requests).toHaveLength(2);
+    expect(await stateOf(id)).toEqual({ state: 'cancelled', attempts: 0 });
+  });
+
+  it('a worker asks Postgres before first attempts of a project for a day after one was cancelled, and then no longer', async () => {
+    const { id, projectId, endpointId } = await seedWebhook(world, '1h');
+    await recordWebhook(world.sql, { id, projectId, endpointIds: [endpointId] });
+    const { readHistory } = world.deps;
+    let asked = 0;
+    world.deps.readHistory = (key) => {
+      asked += 1;
+      return readHistory(key);
+    };
+    try {
+      const askedBy = async () => {
+        const from = asked;
+        await handle(world, world.message(projectId, { id: freshId(), endpointIds: [endpointId] }));
+        return asked - from;
+      };
+      expect(await askedBy()).toBe(0);
+      valueOf(await cancel(deliveryId(id, endpointId)));
+      expect(await askedBy()).toBe(1);
+      world.clock.aheadMs = 24 * 3_600_000 + 1_000;
+      expect(await askedBy()).toBe(0);
+    } finally {
+      world.deps.readHistory = readHistory;
+    }
+  });
+
+  it('a first attempt that a paused endpoint holds is cancelled', async () => {
     const { id, projectId, endpointId, endpoint, content } = await seedWebhook(world, '1h');
     await recordWebhook(world.sql, { id, projectId, endpointIds: [endpointId] });
     const ofDelivery = deliveryId(id, endpointId);
-    expect(await cancel(ofDelivery)).toMatchObject({ kind: 'refused', code: 'delivery.first_attempt' });
     await world.changeEndpoint(projectId, endpointId, 'paused = true');
     await world.send(content);
     await world.waitForHeld(id);

@@ -44,7 +44,7 @@ export type Refusal = {
     | 'webhook.waiting'
     | 'replay_job.ended'
     | `console_link.${'expired' | 'used' | 'invalid_return_url'}`
-    | `delivery.${'ended' | 'first_attempt' | 'endpoint_stopped' | 'behind_another'}`;
+    | `delivery.${'ended' | 'endpoint_stopped' | 'behind_another'}`;
   message: string;
 };
 

@@ -47,6 +47,11 @@ export const projectConfig = z.object({
   /** The settings of its provider; null is none. Configurations that an earlier version cached lack both. */
   sealedSettings: z.string().nullable().default(null),
   settingsKeyId: z.string().nullable().default(null),
+  /**
+   * ms since epoch. Until then workers read the history of a delivery before its first attempt too: a person has cancelled one
+   * whose message waits in a queue. Null in what an earlier version cached.
+   */
+  firstAttemptsCheckedUntil: z.number().nullable().default(null),
   /** ms since epoch. */
   createdAt: z.number(),
   /** The secrets that were neither revoked nor expired when the configuration was read. */

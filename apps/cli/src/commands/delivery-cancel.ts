@@ -2,11 +2,10 @@ import { cancelDelivery } from '@hqrelay/actions/delivery/cancel-delivery';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import { withDatabase } from '../database.ts';
 import { uuid } from '../options/options.ts';
 import { formatDecided } from '../output/format-decided.ts';
 import { printResult } from '../output/print.ts';
-import { actorOfOperator, valueOf } from '../perform-action.ts';
+import { actionVariables, performAction } from '../perform-action.ts';
 
 export function addDeliveryCancel(delivery: Command, cli: Cli): void {
   delivery
@@ -18,9 +17,9 @@ export function addDeliveryCancel(delivery: Command, cli: Cli): void {
 }
 
 export async function cancel(cli: Cli, deliveryId: string, options: { json?: boolean }): Promise<void> {
-  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
-  const decided = await withDatabase(config.consoleDatabaseUrl, async (pool) =>
-    valueOf(cli, await cancelDelivery({ pool, actor: actorOfOperator() }, { deliveryId, now: Date.now() })),
+  const config = loadConfig(actionVariables, cli.env);
+  const decided = await performAction(cli, config, (deps) =>
+    cancelDelivery(deps, { deliveryId, now: Date.now() }),
   );
   printResult(cli, options, decided, () => formatDecided(decided));
 }

@@ -16,7 +16,6 @@ const conflicts: ReadonlySet<string> = new Set([
   'webhook.not_replayable',
   'replay_job.ended',
   'delivery.ended',
-  'delivery.first_attempt',
   'delivery.endpoint_stopped',
   'delivery.behind_another',
   'secret.unreadable',

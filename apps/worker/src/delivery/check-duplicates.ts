@@ -1,5 +1,6 @@
 import { answerDuplicate, markWhenPublishedAgain, mustAskHistory } from '@hqrelay/domain/delivery/duplicates';
 import { recordedFollowUp } from '@hqrelay/domain/delivery/follow-up';
+import type { ProjectConfig } from '@hqrelay/domain/project-config';
 import type { Verdict } from '@hqrelay/queue/consumer';
 import { ackIfStored } from '../outgoing/ack-if-stored.ts';
 import { hold, type HoldDeps } from '../outgoing/hold.ts';
@@ -8,8 +9,10 @@ import type { Admitted } from './admit.ts';
 import { messageOf, type Delivery } from './delivery.ts';
 import type { Followable } from './do-follow-up.ts';
 import type { ReadHistory } from './read-history.ts';
+import type { RouteDeps } from './route.ts';
 
-export type CheckDuplicatesDeps = HoldDeps & { readHistory: ReadHistory };
+export type CheckDuplicatesDeps = HoldDeps &
+  Pick<RouteDeps, 'findProject' | 'now'> & { readHistory: ReadHistory };
 
 export type ToPost = Extract<Admitted, { kind: 'entered' }>;
 export type Resumed = Followable & { kind: 'resumed' };
@@ -25,7 +28,8 @@ export async function checkDuplicates(
   const { delivery, endpoint } = admitted;
   const { fields, mark } = delivery;
   const { attemptNum, notBefore } = fields;
-  const asks = !isInFlightHere && mustAskHistory({ mark, attemptNum });
+  const isMarked = mustAskHistory({ mark, attemptNum });
+  const asks = !isInFlightHere && (isMarked || (await areFirstAttemptsChecked(deps, admitted.project)));
   const history = asks ? await deps.readHistory(keyOf(delivery)) : undefined;
   switch (answerDuplicate({ attemptNum, notBefore, mark, history, isInFlightHere })) {
     case 'busy': {
@@ -48,6 +52,16 @@ export async function checkDuplicates(
         ? ackIfStored(hold(deps, messageOf(delivery), admitted.reason, fields.notBefore))
         : admitted;
   }
+}
+
+/** Looked up again, because a delivery may have waited for its endpoint since it was routed. */
+async function areFirstAttemptsChecked(
+  { findProject, now }: CheckDuplicatesDeps,
+  routed: ProjectConfig,
+): Promise<boolean> {
+  const found = await findProject(routed.id, now());
+  const { firstAttemptsCheckedUntil } = found.kind === 'found' ? found.project : routed;
+  return firstAttemptsCheckedUntil !== null && firstAttemptsCheckedUntil > now();
 }
 
 export function keyOf({ envelope, fields, receivedAt }: Delivery) {

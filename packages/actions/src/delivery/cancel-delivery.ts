@@ -3,37 +3,47 @@ import { readDelivery, type Delivery } from '@hqrelay/db/queries/deliveries';
 import * as queries from '@hqrelay/db/queries/delivery-decisions';
 import { endCancelledTurn } from '@hqrelay/db/queries/ended-turns';
 import type pg from 'pg';
-import { done, refused, type ActionDeps, type ActionResult, type Refusal } from '../action.ts';
+import { done, refused, type ActionDeps, type ActionResult, type Actor } from '../action.ts';
 import { recordChange } from '../record-change.ts';
 import { decidedFields, takeDelivery } from './take-delivery.ts';
 
-type Options = { deliveryId: string; now: number };
+type Asked = { deliveryId: string; now: number };
 
 /**
  * Cancels a delivery that waits, is held or is dead: no further attempt is made, except one that is in flight. Cancelling it
- * again changes nothing. The next delivery of its key follows.
+ * again changes nothing. The next delivery of its key follows. A first attempt that waits in a queue is announced as a change of
+ * the project: workers learn within a second that they have to ask Postgres before its first attempts.
  */
 export async function cancelDelivery(
-  { pool, actor }: Pick<ActionDeps, 'pool' | 'actor'>,
-  { deliveryId, now }: Options,
+  { pool, actor, announceChange }: ActionDeps,
+  { deliveryId, now }: Asked,
 ): Promise<ActionResult<Delivery>> {
   const result = await inTransaction(pool, (client) => cancel(client, actor, { deliveryId, now }));
+  if (result.kind === 'refused') return result;
+  const { delivery, isFirstAttempt } = result.value;
   // After the commit, so that a worker that holds the next delivery meanwhile finds it, or this finds the delivery.
-  if (result.kind === 'done') await endCancelledTurn(pool, { deliveryId, now });
-  return result;
+  await endCancelledTurn(pool, { deliveryId, now });
+  if (isFirstAttempt) await announceChange(delivery.projectId, { isNew: false });
+  return done(delivery);
 }
 
 async function cancel(
   client: pg.PoolClient,
-  actor: ActionDeps['actor'],
-  { deliveryId, now }: Options,
-): Promise<ActionResult<Delivery>> {
+  actor: Actor,
+  { deliveryId, now }: Asked,
+): Promise<ActionResult<{ delivery: Delivery; isFirstAttempt: boolean }>> {
   const taken = await takeDelivery(client, deliveryId);
   if (taken.kind === 'refused') return taken;
   const before = taken.value;
-  const refusal = whyNotCancelled(before);
-  if (refusal) return refusal;
-  await queries.cancelDelivery(client, before, { now, isDead: before.state === 'dead_lettered' });
+  if (before.state === 'delivered') {
+    return refused('delivery.ended', `the delivery ${deliveryId} is delivered`);
+  }
+  const isFirstAttempt = before.state === 'waiting' && before.attempts === 0 && before.replayId === null;
+  await queries.cancelDelivery(client, before, {
+    now,
+    isDead: before.state === 'dead_lettered',
+    isFirstAttempt,
+  });
   const after = (await readDelivery(client, before)) as Delivery;
   if (before.state !== 'cancelled') {
     const { webhookLogId, endpointId, attempts } = before;
@@ -46,16 +56,5 @@ async function cancel(
       more: { webhookLogId, endpointId, attempts },
     });
   }
-  return done(after);
-}
-
-/** A worker reads decisions before every attempt but the first of a webhook, which must stay as cheap as it is. */
-function whyNotCancelled({ deliveryId, state, attempts, replayId }: Delivery): Refusal | undefined {
-  if (state === 'delivered') return refused('delivery.ended', `the delivery ${deliveryId} is delivered`);
-  if (state !== 'waiting' || attempts > 0 || replayId !== null) return undefined;
-  return refused(
-    'delivery.first_attempt',
-    `the first attempt of the delivery ${deliveryId} is in a queue or being made; cancel it when the attempt has ended, or pause ` +
-      'its endpoint and cancel it when it is held',
-  );
+  return done({ delivery: after, isFirstAttempt });
 }

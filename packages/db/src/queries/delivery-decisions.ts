@@ -1,18 +1,34 @@
 import type pg from 'pg';
 import type { DeliveryPlace } from './deliveries.ts';
 
+/** For so long workers ask Postgres before first attempts: one waits in a work queue until workers run and have made those before it. */
+const firstCheckedMs = 24 * 3_600_000;
+
 /** For so long after a decision the broker may have a message of the delivery: its longest delay, and time in a work queue. */
 const inBrokerMs = 70 * 60_000;
+
+export type Cancelled = {
+  now: number;
+  isDead: boolean;
+  /** Whether the broker has the message of the first attempt, before which workers do not ask Postgres otherwise. */
+  isFirstAttempt: boolean;
+};
 
 /** Cancels a delivery: it is held no longer, and its dead letter is closed. No worker posts a message that the broker has. */
 export async function cancelDelivery(
   client: pg.PoolClient,
   place: DeliveryPlace,
-  { now, isDead }: { now: number; isDead: boolean },
+  { now, isDead, isFirstAttempt }: Cancelled,
 ): Promise<void> {
   // Waits for a release of the delivery, after which the broker has its message.
   const held = await client.query('delete from held_deliveries where delivery_id = $1', [place.deliveryId]);
   const isInBroker = !isDead && held.rowCount === 0;
+  if (isFirstAttempt) {
+    await client.query('update projects set first_attempts_checked_until = $2 where id = $1', [
+      place.projectId,
+      new Date(now + firstCheckedMs),
+    ]);
+  }
   await client.query(
     `insert into delivery_decisions as x (delivery_id, webhook_log_id, endpoint_id, project_id, cancelled_at, in_broker_until)
      values ($1, $2, $3, $4, $5, $6)

@@ -10,7 +10,8 @@ select jsonb_build_object(
   'rateLimitPerMinute', p.rate_limit_per_minute, 'idempotencyTtlSeconds', p.idempotency_ttl_seconds,
   'onConflict', p.on_conflict, 'requireTimestamp', p.require_timestamp,
   'sameBody', p.same_body, 'scheme', p.scheme,
-  'sealedSettings', p.sealed_settings, 'settingsKeyId', p.settings_key_id, 'createdAt', ${ms('p.created_at')},
+  'sealedSettings', p.sealed_settings, 'settingsKeyId', p.settings_key_id,
+  'firstAttemptsCheckedUntil', ${ms('p.first_attempts_checked_until')}, 'createdAt', ${ms('p.created_at')},
   'secrets', (
     select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'keyId', s.key_id, 'sealed', s.sealed,
       'expiresAt', ${ms('s.expires_at')}) order by s.created_at desc, s.id desc), '[]')

@@ -21,6 +21,8 @@ export const projects = pgTable('projects', {
   settingsKeyId: text('settings_key_id'),
   /** JSON Pointers, up to five: a webhook is found by the values that its payload has there. */
   searchKeys: text('search_keys').array().notNull().default([]),
+  /** Until then workers ask Postgres before first attempts too, because one that waits in a queue was cancelled. */
+  firstAttemptsCheckedUntil: timestamp('first_attempts_checked_until', { withTimezone: true, precision: 3 }),
   enabled: boolean().notNull().default(true),
   /** Never unset: an archived project is disabled and hidden, and its rows are kept. */
   archivedAt: timestamp('archived_at', { withTimezone: true, precision: 3 }),

@@ -1,0 +1,1 @@
+ALTER TABLE "projects" ADD COLUMN "first_attempts_checked_until" timestamp (3) with time zone;
