@@ -54,9 +54,9 @@ describe('the sockets of an attack', () => {
   });
 });
 
-const calm = { sent: 1_000, p99Ms: 20, slowestMs: 30, refused: 0 };
-const attacked = { seconds: 10, opened: 10, closedByReceiver: 0, units: 10, bytes: 10, answers: {} };
-const phase = { ...calm, healthMs: 10, unhealthy: 0, receiverMib: 100, attacked };
+const calm = { sent: 1_000, p99Ms: 20, slowestMs: 30, refused: 0, lateMs: 12 };
+const attacked = { seconds: 10, opened: 10, closedByReceiver: 0, units: 10, bytes: 10, cpu: 5, answers: {} };
+const phase = { ...calm, healthMs: 10, unhealthy: 0, receiverMib: 100, receiverCpu: 10, attacked };
 
 test.each([
   ['answers as fast as 250 ms', { p99Ms: 250 }, calm, []],

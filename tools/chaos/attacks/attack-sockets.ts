@@ -18,9 +18,11 @@ export class AttackSockets {
     closedByReceiver: 0,
     units: 0,
     bytes: 0,
+    cpu: 0,
     answers: {},
   };
   readonly #startedAt = performance.now();
+  readonly #cpuAtStart = process.cpuUsage();
   #tickedAt = this.#startedAt;
   #opensDue = 0;
   #sendsDue = 0;
@@ -36,7 +38,9 @@ export class AttackSockets {
   /** Closes every socket and returns what the attack did. */
   stop(): AttackFigures {
     clearInterval(this.#timer);
-    const figures = { ...this.#figures, seconds: (performance.now() - this.#startedAt) / 1_000 };
+    const seconds = (performance.now() - this.#startedAt) / 1_000;
+    const { user, system } = process.cpuUsage(this.#cpuAtStart);
+    const figures = { ...this.#figures, seconds, cpu: Math.round((user + system) / seconds / 10_000) };
     for (const socket of this.#open) socket.destroy();
     return figures;
   }

@@ -14,6 +14,9 @@ const head = [
   'refused',
   'health ms',
   'receiver MiB',
+  'receiver CPU',
+  'attackers CPU',
+  'providers late ms',
   'outcome',
 ];
 
@@ -21,15 +24,21 @@ const head = [
 export function attackCells({ calm, phases }: AttackRun): string[][] {
   const genuine = (each: typeof calm) =>
     [each.p99Ms, each.slowestMs, each.sent, each.refused, each.healthMs, each.receiverMib].map(String);
+  const busy = (each: typeof calm, attackers: number) => [
+    `${each.receiverCpu} %`,
+    `${attackers} %`,
+    String(each.lateMs),
+  ];
   return [
     head,
-    ['calm', '0', '0', '0', '0', '', ...genuine(calm), ''],
+    ['calm', '0', '0', '0', '0', '', ...genuine(calm), ...busy(calm, 0), ''],
     ...phases.map((phase) => [
       phase.attack.name,
       String(phase.attack.sockets),
       ...rates(phase.attacked),
       answersOf(phase.attacked),
       ...genuine(phase),
+      ...busy(phase, phase.attacked.cpu),
       phase.problems.length === 0 ? 'green' : 'RED',
     ]),
   ];

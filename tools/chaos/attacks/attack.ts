@@ -25,6 +25,8 @@ export type AttackFigures = {
   closedByReceiver: number;
   units: number;
   bytes: number;
+  /** What the process of the attackers used of a core, %. */
+  cpu: number;
   /** How many answers had each status. */
   answers: Record<string, number>;
 };

@@ -8,6 +8,8 @@ export type Genuine = {
   slowestMs: number;
   /** Requests that were not answered 202: another status, a reset, or no answer within 3 s. */
   refused: number;
+  /** How late the event loop of the process with the genuine providers was at most, ms: their answers seem so much slower. */
+  lateMs: number;
 };
 
 type Phase = Genuine & ProbeFigures & { attacked: AttackFigures };

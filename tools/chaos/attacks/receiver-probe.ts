@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import type { AppProcess } from '@hqrelay/services/app-process';
+import { cpuMicroseconds } from '../../bench/process-cost.ts';
 
 export type ProbeFigures = {
   /** The slowest answer of `/health`, ms. */
@@ -9,6 +10,8 @@ export type ProbeFigures = {
   unhealthy: number;
   /** The most memory that one receiver held. */
   receiverMib: number;
+  /** What the busier receiver used of a core, %. */
+  receiverCpu: number;
 };
 
 const everyMs = 250;
@@ -17,7 +20,10 @@ const pageBytes = 4_096;
 
 /** Checks `/health` of each receiver on connections of its own, as an orchestrator does, and reads the receiver's memory. */
 export function startProbe(receivers: readonly AppProcess[]): { stop: () => ProbeFigures } {
-  const figures: ProbeFigures = { healthMs: 0, unhealthy: 0, receiverMib: 0 };
+  const figures = { healthMs: 0, unhealthy: 0, receiverMib: 0 };
+  const startedAt = performance.now();
+  const pids = Object.fromEntries(receivers.map((receiver) => [receiver.name, receiver.pid()]));
+  const before = cpuMicroseconds(pids);
   const check = async (receiver: AppProcess) => {
     const tookMs = await healthMs(receiver.port);
     if (tookMs === undefined) figures.unhealthy += 1;
@@ -30,7 +36,9 @@ export function startProbe(receivers: readonly AppProcess[]): { stop: () => Prob
   return {
     stop: () => {
       clearInterval(timer);
-      return { ...figures };
+      const elapsedMs = performance.now() - startedAt;
+      const used = Object.entries(cpuMicroseconds(pids)).map(([name, us]) => us - (before[name] ?? 0));
+      return { ...figures, receiverCpu: Math.round(Math.max(...used) / elapsedMs / 10) };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AppSource } from '@hqrelay/services/app-process';
 import { waitFor } from '@hqrelay/testing/wait-for';
@@ -52,7 +53,7 @@ export async function runAttacks({ services, apps, attacks, say }: AttackRunOpti
   try {
     load.start(perSecond);
     await wait(warmUpMs);
-    const calm = await measure(load, fleet, async () => {});
+    const calm = await measure(load, fleet, { start: async () => {}, stop: async () => {} });
     say(`calm: p99 ${calm.p99Ms} ms`);
     const phases: PhaseResult[] = [];
     for (const attack of attacks) {
@@ -87,29 +88,35 @@ async function runPhase(
 ): Promise<Genuine & ProbeFigures & { attacked: AttackFigures }> {
   const ports = fleet.receivers.map(({ port }) => port);
   let attacked: AttackFigures | undefined;
-  const figures = await measure(load, fleet, async (during) => {
-    await attackers.start(attack.name, ports);
-    await during;
-    attacked = await attackers.stop();
+  const figures = await measure(load, fleet, {
+    start: () => attackers.start(attack.name, ports),
+    stop: async () => void (attacked = await attackers.stop()),
   });
   if (!attacked) throw new Error('the attackers did not report');
   return { ...figures, attacked };
 }
 
-/** The answers to what genuine providers send while `beside` runs. */
+/**
+ * The answers to what genuine providers send in one phase. The attackers stop after it: the thousands of sockets that they then
+ * close at once, in the same cores, are no part of the attack.
+ */
 async function measure(
   load: Load,
   fleet: Fleet,
-  beside: (during: Promise<void>) => Promise<void>,
+  attack: { start: () => Promise<void>; stop: () => Promise<void> },
 ): Promise<Genuine & ProbeFigures> {
   const probe = startProbe(fleet.receivers);
+  const lateness = monitorEventLoopDelay({ resolution: 10 });
+  lateness.enable();
   const from = performance.now();
-  await beside(wait(phaseMs));
-  // Without an attack, `beside` ends at once.
+  await attack.start();
   await wait(Math.max(0, from + phaseMs - performance.now()));
   const until = performance.now();
+  const probed = probe.stop();
+  const lateMs = Math.round(lateness.max / 1e6);
   // Providers give up after 3 s.
   await waitFor('the answers', () => !load.isWaitingSince(until), { timeoutMs: 4_000 });
+  await attack.stop();
   const answers = load.answers.filter(({ sentAt }) => sentAt >= from && sentAt < until);
   const times = answers.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
   return {
@@ -117,7 +124,8 @@ async function measure(
     p99Ms: Math.round(times[Math.ceil(times.length * 0.99) - 1] ?? 0),
     slowestMs: Math.round(times.at(-1) ?? 0),
     refused: answers.filter(({ outcome }) => outcome !== 'accepted').length,
-    ...probe.stop(),
+    lateMs,
+    ...probed,
   };
 }
 
