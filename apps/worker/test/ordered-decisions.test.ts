@@ -8,7 +8,11 @@ import { acceptingAt } from './ordered-webhooks.ts';
 import { openWorkerWorld } from './worker-world.ts';
 
 const world = await openWorkerWorld();
-const deps = { pool: world.sql, actor: 'cli:test' as const };
+const deps = {
+  pool: world.sql,
+  actor: 'cli:test' as const,
+  announceChange: (projectId: string) => world.forget(projectId),
+};
 
 const valueOf = <T>(result: ActionResult<T>): T => {
   if (result.kind === 'refused') throw new Error(`${result.code}: ${result.message}`);
