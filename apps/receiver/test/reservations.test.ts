@@ -158,7 +158,9 @@ describe('a Redis that has lost its data', () => {
     await announceProjectChange(world.redis, project.id);
     await waitFor('a webhook that is owed to the added endpoint', async () => {
       const { body: answer } = await postWebhook(world.url, project, { webhookId: freshId() });
-      return (await world.logsOf(project.id)).find(({ id }) => id === answer.id)?.endpoint_ids.includes(added.id);
+      return (await world.logsOf(project.id))
+        .find(({ id }) => id === answer.id)
+        ?.endpoint_ids.includes(added.id);
     });
     await world.forgetInRedis(project.id);
     await postWebhook(world.url, project, { webhookId: 'evt_1', body });

@@ -88,8 +88,7 @@ async function measure(
     times.big.push(bigMs);
   }
   const [smallMs, bigMs] = [median(times.small), median(times.big)];
-  const holds =
-    Math.max(smallMs, bigMs) < ofBig.boundMs && bigMs <= ratioMax * Math.max(smallMs, noiseMs);
+  const holds = Math.max(smallMs, bigMs) < ofBig.boundMs && bigMs <= ratioMax * Math.max(smallMs, noiseMs);
   const plans = await explain(tables.big.postgres.pool, ofBig.run);
   return { name: ofBig.name, smallMs, bigMs, p95Ms: p95(times.big), boundMs: ofBig.boundMs, holds, plans };
 }
