@@ -9,6 +9,7 @@ import { LiveFeed } from '../src/live/live-feed.ts';
 it('a stream without events sends a comment again and again, so that proxies keep it open', async () => {
   const world = await createWorld(inject('run'));
   const feed = new LiveFeed({
+    reads: world.sql,
     pool: world.sql,
     logger: { warn: () => {} },
     now: Date.now,
