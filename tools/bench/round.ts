@@ -3,7 +3,7 @@ import type { DurableServices } from '../harness/durable-services.ts';
 import type { Generator, GeneratorResult, Sink } from './children.ts';
 import { fillBacklog } from './backlog.ts';
 import { countRows, type Pipeline, type Rows, type Stage } from './pipelines.ts';
-import { cpuMicroseconds, peakMemoryMib } from './process-cost.ts';
+import { cpuMicroseconds, peakMemoryMib } from '../harness/process-cost.ts';
 
 /** The figures of one pipeline in one round, by name. */
 export type Measured = Record<string, number>;

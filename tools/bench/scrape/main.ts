@@ -6,7 +6,7 @@ import { copyBuiltApps } from '../../harness/app-copy.ts';
 import type { DurableServices } from '../../harness/durable-services.ts';
 import { createSite, p95 } from '../isolation/site.ts';
 import { median } from '../isolation/live-phases.ts';
-import { cpuMicroseconds } from '../process-cost.ts';
+import { cpuMicroseconds } from '../../harness/process-cost.ts';
 
 export type ScrapeLine = {
   app: string;

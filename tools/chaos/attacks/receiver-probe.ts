@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import type { AppProcess } from '@hqrelay/services/app-process';
-import { cpuMicroseconds } from '../../bench/process-cost.ts';
+import { cpuMicroseconds } from '../../harness/process-cost.ts';
 
 export type ProbeFigures = {
   /** The slowest answer of `/health`, ms. */
