@@ -166,3 +166,18 @@ it('a key that hides payloads does not replay by a search in payloads', async ()
     body: { error: { code: 'access.hides_payloads' } },
   });
 });
+
+it('dead letters of a period are replayed by when they died, however old their webhooks are', async () => {
+  const { projectId, endpointId, letters, path } = await projectWithDead(3);
+  await sql.query("update dead_letters set dead_at = now() - interval '2 days' where id = $1", [letters[0]]);
+  const deadSince = new Date(Date.now() - 86_400_000).toISOString();
+  const count = async (filter: object) =>
+    (await post(path, { filter: { state: 'dead_lettered', ...filter }, dryRun: true })).body.count as number;
+  expect(await count({})).toBe(3);
+  expect(await count({ deadSince })).toBe(2);
+  expect(await count({ deadUntil: deadSince, endpointId })).toBe(1);
+  const others = { state: 'dead_lettered', deadSince, eventType: 'payment.paid' };
+  expect(await post(path, { filter: others, dryRun: true })).toMatchObject({ statusCode: 400 });
+  expect(await post(path, { filter: { deadSince }, dryRun: true })).toMatchObject({ statusCode: 400 });
+  expect((await get(`/api/v1/projects/${projectId}/replay-jobs`)).body.items).toEqual([]);
+});

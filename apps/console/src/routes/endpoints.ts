@@ -1,6 +1,7 @@
 import { addEndpoint } from '@hqrelay/actions/endpoint/add-endpoint';
 import { updateEndpointSettings } from '@hqrelay/actions/endpoint/change-endpoint';
 import { checkSettings } from '@hqrelay/actions/endpoint/check-settings';
+import { readEndpointHealth, type EndpointHealth } from '@hqrelay/db/queries/endpoint-health';
 import { readEndpointPage } from '@hqrelay/db/queries/endpoint-list';
 import { readEndpoint, type Endpoint } from '@hqrelay/db/queries/endpoints';
 import { parseRetrySchedule } from '@hqrelay/domain/delivery/retry-schedule';
@@ -9,7 +10,13 @@ import { z } from 'zod';
 import { byCreation, readPage } from '../api/page.ts';
 import type { Caller } from '../api/access/caller.ts';
 import { defineRoute, refuse, reply, type ApiRefusal } from '../api/route.ts';
-import { addedEndpoint, endpoint, endpointChanges, newEndpoint } from '../schemas/endpoint.ts';
+import {
+  addedEndpoint,
+  endpoint,
+  endpointChanges,
+  endpointWithHealth,
+  newEndpoint,
+} from '../schemas/endpoint.ts';
 import { pageOf, pageQuery, queryFlag, uuid } from '../schemas/fields.ts';
 import { mapItems, mapReply } from './map-reply.ts';
 import { defined } from './projects.ts';
@@ -41,7 +48,7 @@ export const endpointRoutes = [
       archived: queryFlag.optional().describe('true lists archived ones too.'),
     }),
     statusCode: 200,
-    answer: pageOf(endpoint).meta({ id: 'EndpointPage' }),
+    answer: pageOf(endpointWithHealth).meta({ id: 'EndpointPage' }),
     handle: async ({ pool }, { params: { projectId }, query: { archived = false, ...asked } }) => {
       const filter = { projectId, archivedToo: archived };
       const page = await readPage(
@@ -50,7 +57,9 @@ export const endpointRoutes = [
         (request) => readEndpointPage(pool, filter, request),
         byCreation,
       );
-      return mapItems(page, shown);
+      const ids = page.kind === 'done' ? page.value.items.map(({ id }) => id) : [];
+      const health = await readEndpointHealth(pool, ids);
+      return mapItems(page, (row) => ({ ...shown(row), ...(health.get(row.id) as EndpointHealth) }));
     },
   }),
   defineRoute({
@@ -97,9 +106,12 @@ export const endpointRoutes = [
     params: one,
     names,
     statusCode: 200,
-    answer: endpoint,
-    handle: async ({ pool }, { params: { endpointId } }) =>
-      reply(shown((await readEndpoint(pool, endpointId)) as Endpoint)),
+    answer: endpointWithHealth,
+    handle: async ({ pool }, { params: { endpointId } }) => {
+      const health = await readEndpointHealth(pool, [endpointId]);
+      const found = (await readEndpoint(pool, endpointId)) as Endpoint;
+      return reply({ ...shown(found), ...(health.get(endpointId) as EndpointHealth) });
+    },
   }),
   defineRoute({
     method: 'patch',

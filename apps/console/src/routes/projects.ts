@@ -1,12 +1,13 @@
 import { changeProject, type ProjectChange } from '@hqrelay/actions/project/change-project';
 import { createProject } from '@hqrelay/actions/project/create-project';
+import { readProjectAttention } from '@hqrelay/db/queries/project-attention';
 import { readProject, readProjectPage, type Project } from '@hqrelay/db/queries/projects';
 import { z } from 'zod';
 import { byCreation, readPage } from '../api/page.ts';
 import type { RequestContext } from '../api/request-context.ts';
 import { defineRoute, refuse, reply } from '../api/route.ts';
 import { pageOf, pageQuery, queryFlag, uuid } from '../schemas/fields.ts';
-import { createdProject, newProject, project, projectChanges } from '../schemas/project.ts';
+import { createdProject, newProject, project, projectAttention, projectChanges } from '../schemas/project.ts';
 import { sparkline } from '../schemas/statistics.ts';
 import { readSparklines } from '../statistics/read-sparklines.ts';
 import { mapItems, mapReply } from './map-reply.ts';
@@ -24,7 +25,10 @@ export const withUrl =
   });
 
 const listedProject = project
-  .extend({ statistics: sparkline.optional().describe('With include=statistics.') })
+  .extend({
+    statistics: sparkline.optional().describe('With include=statistics.'),
+    attention: projectAttention.optional().describe('With include=statistics.'),
+  })
   .meta({ id: 'ListedProject' });
 
 export const projectRoutes = [
@@ -38,7 +42,10 @@ export const projectRoutes = [
     query: z.strictObject({
       ...pageQuery,
       archived: queryFlag.optional().describe('true lists archived ones too.'),
-      include: z.enum(['statistics']).optional().describe('statistics: the last 24 hours of each project.'),
+      include: z
+        .enum(['statistics'])
+        .optional()
+        .describe('statistics: the last 24 hours of each project, and what needs attention.'),
     }),
     statusCode: 200,
     answer: pageOf(listedProject).meta({ id: 'ProjectPage' }),
@@ -53,7 +60,12 @@ export const projectRoutes = [
       if (page.kind !== 'done' || include === undefined) return mapItems(page, withUrl(context));
       const ids = page.value.items.map(({ id }) => id);
       const lines = await readSparklines(context.reads, ids, context.now());
-      return mapItems(page, (row) => ({ ...withUrl(context)(row), statistics: lines.get(row.id) }));
+      const attention = await readProjectAttention(context.reads, ids);
+      return mapItems(page, (row) => ({
+        ...withUrl(context)(row),
+        statistics: lines.get(row.id),
+        attention: attention.get(row.id),
+      }));
     },
   }),
   defineRoute({

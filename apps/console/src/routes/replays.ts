@@ -141,13 +141,15 @@ function selectionOfFilter(
   filter: NonNullable<z.output<typeof replayRequest>['filter']>,
   now: number,
 ): ReplaySelection {
-  const { state, endpointId, ...others } = filter;
+  const { deadSince, deadUntil, ...ofWebhooks } = filter;
+  const { state, endpointId, ...others } = ofWebhooks;
   if (state === 'dead_lettered' && Object.values(others).every((value) => value === undefined)) {
-    return { kind: 'dead_letters', projectId, endpointId, until: now + clockSkewMs };
+    const until = Math.min(deadUntil ?? Infinity, now + clockSkewMs);
+    return { kind: 'dead_letters', projectId, endpointId, since: deadSince, until };
   }
   const until = filter.until ?? now;
   const since = filter.since ?? until - periodDefaultMs;
-  return { kind: 'filtered_webhooks', filter: { projectId, ...filter, since, until } };
+  return { kind: 'filtered_webhooks', filter: { projectId, ...ofWebhooks, since, until } };
 }
 
 async function selectionOfIds(

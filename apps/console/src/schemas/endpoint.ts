@@ -1,6 +1,7 @@
 import { parseRetrySchedule } from '@hqrelay/domain/delivery/retry-schedule';
 import { parseEventTypes } from '@hqrelay/domain/inbound/event-filter';
 import { z } from 'zod';
+import { holdReasons } from './delivery.ts';
 import { id, label, time } from './fields.ts';
 
 export const endpoint = z
@@ -26,6 +27,29 @@ export const endpoint = z
     createdAt: time,
   })
   .meta({ id: 'Endpoint', description: 'One URL of a project that webhooks are delivered to.' });
+
+const breaker = z
+  .object({
+    state: z
+      .enum(['closed', 'open', 'half_open'])
+      .describe('open: its deliveries are held. half_open: one delivery tries whether it works again.'),
+    failures: z.int().describe('Attempts that failed in a row.'),
+    failingSince: time.nullable(),
+    openedAt: time.nullable().describe('Null while the breaker is closed.'),
+    probeAt: time.nullable().describe('When one delivery tries it again; null while the breaker is closed.'),
+  })
+  .meta({ id: 'Breaker', description: 'As the workers wrote it last, to the second.' });
+
+/** What a read answers: the settings of an endpoint, and how it fares. */
+export const endpointWithHealth = endpoint
+  .extend({
+    breaker,
+    held: z
+      .partialRecord(z.enum(holdReasons), z.int())
+      .describe('How many of its deliveries are held, by reason.'),
+    heldCapped: z.boolean().describe('There are at least so many.'),
+  })
+  .meta({ id: 'EndpointWithHealth' });
 
 /** Text of a list, parsed by the domain; its RangeError is the message. */
 function parsedBy<T>(parse: (text: string) => T) {

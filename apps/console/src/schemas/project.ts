@@ -27,6 +27,15 @@ export const project = z
   })
   .meta({ id: 'Project', description: 'One customer: how it signs, and its limits.' });
 
+export const projectAttention = z
+  .object({
+    disabledEndpoints: z.int().describe('Endpoints that the relay disabled after a 410.'),
+    openBreakers: z.int().describe('Endpoints that fail, so that their deliveries are held.'),
+    deadLetters: z.int().describe('Of the last 24 hours, that were not replayed.'),
+    deadLettersCapped: z.boolean().describe('There are at least so many.'),
+  })
+  .meta({ id: 'ProjectAttention', description: 'What an operator should look at in a project.' });
+
 /** The settings that both a new project and a change may give. */
 const settings = {
   rateLimitPerMinute: z

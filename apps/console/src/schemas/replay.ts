@@ -7,12 +7,27 @@ const period = {
   until: moment.optional().describe('Now when not given.'),
 };
 
+/** Whether a period of deaths, where there is one, stands beside conditions that the dead letters themselves have. */
+function isOfDeadLetters(filter: Readonly<Record<string, unknown>>): boolean {
+  const { deadSince, deadUntil, state, endpointId: _, ...others } = filter;
+  if (deadSince === undefined && deadUntil === undefined) return true;
+  return state === 'dead_lettered' && Object.values(others).every((value) => value === undefined);
+}
+
 /** Exactly one of `filter`, `ids` and `endpointId` says what is replayed. */
 export const replayRequest = z
   .strictObject({
     filter: z
-      .strictObject({ ...filterQuery, minAttempts: z.int().min(1).max(1_000).optional() })
+      .strictObject({
+        ...filterQuery,
+        minAttempts: z.int().min(1).max(1_000).optional(),
+        deadSince: moment.optional().describe('Died then or later, as the list of dead letters has it.'),
+        deadUntil: moment.optional().describe('Died before.'),
+      })
       .refine((filter) => Object.keys(filter).length > 0, { error: 'give at least one condition' })
+      .refine(isOfDeadLetters, {
+        error: 'deadSince and deadUntil go with state dead_lettered and endpointId alone',
+      })
       .optional()
       .describe(
         'The filter of the list of webhooks. It takes the deliveries that its conditions about a delivery match, or all that the ' +

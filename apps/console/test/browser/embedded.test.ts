@@ -92,8 +92,7 @@ it('the link back leaves the frame, and the reader of the HTTP API opens in a ta
   const opened = context.waitForEvent('page');
   await frame.getByRole('menuitem', { name: 'HTTP API' }).click();
   await (await opened).getByText('HQRelay').first().waitFor();
-  await menu.click();
-  await frame.getByRole('menuitem', { name: 'Back to' }).click();
+  await frame.getByRole('link', { name: 'Back to' }).click();
   await page.waitForURL(`${allowed}/orders`);
   expect(faults).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { Button, type ButtonLook } from './button.tsx';
 
 type Props = { text: string; label?: string; look?: ButtonLook };
 
-/** Copies a text, and says so to readers of screens too. */
+/** Copies a text, and announces it to screen readers too. */
 export function CopyButton({ text, label = 'Copy', look = 'quiet' }: Props) {
   const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle');
   const copy = async () => {

@@ -39,6 +39,24 @@ export function TextField({ label, hint, className = '', ...rest }: ComponentPro
   );
 }
 
+export function TextAreaField({ label, hint, ...rest }: ComponentProps<'textarea'> & Described) {
+  return (
+    <Field label={label} hint={hint}>
+      {({ id, hintId }) => (
+        <textarea
+          rows={3}
+          autoComplete="off"
+          spellCheck={false}
+          {...rest}
+          id={id}
+          aria-describedby={hintId}
+          className={`${inputClass} font-mono disabled:opacity-50`}
+        />
+      )}
+    </Field>
+  );
+}
+
 export function SelectField({ label, hint, children, ...rest }: ComponentProps<'select'> & Described) {
   return (
     <Field label={label} hint={hint}>

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { ApiError } from '../api/call.ts';
 import { Button } from './button.tsx';
 
-/** Nothing is there, and what to do about it. */
+/** An empty list, with advice. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="rounded-lg border border-dashed border-line px-6 py-12 text-center">
@@ -47,10 +47,16 @@ export function Failed({ error, retry }: { error: Error; retry?: (() => void) | 
 
 function explain(error: Error): { title: string; advice: string } {
   const { statusCode, code } = error as Partial<ApiError>;
-  if (code === 'key.hides_payloads') {
+  if (code === 'access.hides_payloads') {
     return {
       title: 'Payloads are hidden',
       advice: 'Your access does not include payloads. Ask for a link that shows them.',
+    };
+  }
+  if (code === 'cursor.invalid') {
+    return {
+      title: 'This page of the list cannot be shown',
+      advice: 'The address belongs to another filter. Choose the section again to see its newest rows.',
     };
   }
   switch (statusCode) {
@@ -82,7 +88,7 @@ function explain(error: Error): { title: string; advice: string } {
   }
 }
 
-/** The data of a query, or what stands in its place. Data that is there stays on the screen when a later read fails. */
+/** The data of a query, or its loading or error state. Data that was read stays on the screen when a later read fails. */
 export function Shown<T>({
   query,
   children,

@@ -1,13 +1,30 @@
 import { Toast } from '@base-ui/react/toast';
 import type { ReactNode } from 'react';
 
-type ToastTone = 'good' | 'bad';
+type Options = { isFault?: boolean; undo?: (() => void) | undefined };
 
-/** Says what a change did. Faults stay until they are closed. */
-export function useToast(): (text: string, tone?: ToastTone) => void {
-  const { add } = Toast.useToastManager();
-  return (text, tone = 'good') =>
-    void add({ title: text, type: tone, ...(tone === 'bad' && { timeout: 0, priority: 'high' }) });
+const undoMs = 12_000;
+
+/** Shows the result of a change. Errors stay until they are closed, and a change with an undo stays longer. */
+export function useToast(): (text: string, options?: Options) => void {
+  const { add, close } = Toast.useToastManager();
+  return (text, { isFault = false, undo } = {}) => {
+    const id = add({
+      title: text,
+      type: isFault ? 'bad' : 'good',
+      ...(isFault && { timeout: 0, priority: 'high' }),
+      ...(undo && {
+        timeout: undoMs,
+        actionProps: {
+          children: 'Undo',
+          onClick: () => {
+            close(id);
+            undo();
+          },
+        },
+      }),
+    });
+  };
 }
 
 export function ToastProvider({ children }: { children: ReactNode }) {
@@ -34,6 +51,9 @@ function Toasts() {
       }`}
     >
       <Toast.Title className={`m-0 grow text-sm font-medium ${toast.type === 'bad' ? 'text-bad' : ''}`} />
+      {toast.actionProps && (
+        <Toast.Action className="rounded border border-line px-2 py-0.5 text-sm font-medium text-accent hover:bg-raised" />
+      )}
       <Toast.Close aria-label="Close" className="-m-1 rounded p-1 leading-none text-muted hover:text-ink">
         ✕
       </Toast.Close>

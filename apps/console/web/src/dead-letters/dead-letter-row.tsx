@@ -18,6 +18,7 @@ export function DeadLetterRow({ deadLetter, projectId }: { deadLetter: DeadLette
           <Link
             to="/projects/$projectId/webhooks/$webhookId"
             params={{ projectId, webhookId: webhookLogId }}
+            data-row
             className="min-w-0 font-medium break-all text-ink no-underline after:absolute after:inset-0"
           >
             {endpointUrl ?? webhookId}

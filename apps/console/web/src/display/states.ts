@@ -55,7 +55,7 @@ const reasons: Readonly<Record<string, string>> = {
   'body.too_large': 'The body is larger than the relay takes.',
 };
 
-/** What a stored reason means; it is a code, then optional words. */
+/** A sentence for a stored reason, which is a code, then optional words. */
 export function explainReason(reason: string): string {
   const [code = '', ...words] = reason.split(' ');
   return reasons[code] ?? [code, ...words].join(' ');

@@ -22,6 +22,7 @@ const options = {
   },
   minute: { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
   day: { day: '2-digit', month: 'short' },
+  date: { day: '2-digit', month: 'short', year: 'numeric' },
   dayAndMinute: { day: '2-digit', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 

@@ -1,80 +1,91 @@
 import type { Endpoint } from '../api/entities.ts';
-import type { Reading } from '../api/operations.ts';
 import { useAction } from '../api/use-action.ts';
 import { Button } from '../components/button.tsx';
-import { ConfirmButton } from '../components/confirm.tsx';
+import { ConfirmButton } from '../components/dialog/confirm-button.tsx';
 import { useMe } from '../layout/me.ts';
+import { endpointReadings } from './endpoint-readings.ts';
+import { OwedCount } from './owed-count.tsx';
 import { TestEndpoint } from './test-endpoint.tsx';
 
-export const endpointReadings: readonly Reading[] = [
-  'get /api/v1/projects/{projectId}/endpoints',
-  'get /api/v1/projects/{projectId}/endpoints/{endpointId}',
-  'get /api/v1/webhooks/{id}',
-];
 const path = '/api/v1/projects/{projectId}/endpoints/{endpointId}';
+const changes = endpointReadings;
 
-/** What can be done with an endpoint as it is now. */
-export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
+type Props = { endpoint: Endpoint };
+
+const inputOf = ({ projectId, id }: Endpoint) => ({ params: { projectId, endpointId: id }, body: {} });
+
+/** The actions that an endpoint takes in its present state. */
+export function EndpointActions({ endpoint }: Props) {
   const { may } = useMe();
-  const params = { projectId: endpoint.projectId, endpointId: endpoint.id };
-  const options = { changes: endpointReadings };
-  const pause = useAction(`post ${path}/pause`, {
-    ...options,
-    done: () => 'Paused: its deliveries are held',
-  });
-  const resume = useAction(`post ${path}/resume`, {
-    ...options,
-    done: () => 'Resumed: held deliveries are sent, the oldest first',
-  });
-  const enable = useAction(`post ${path}/enable`, {
-    ...options,
-    done: () => 'Enabled: held deliveries are sent, the oldest first',
-  });
-  const disable = useAction(`post ${path}/disable`, { ...options, done: () => 'Disabled' });
   if (!may('operator') || endpoint.archivedAt !== null) return null;
   return (
     <div className="flex flex-wrap gap-1.5">
       <TestEndpoint endpoint={endpoint} />
-      {!endpoint.enabled && (
-        <Button
-          small
-          look="primary"
-          busy={enable.isPending}
-          onClick={() => enable.mutate({ params, body: {} })}
-        >
-          Enable
-        </Button>
-      )}
-      {endpoint.enabled &&
-        (endpoint.paused ? (
-          <Button
-            small
-            look="primary"
-            busy={resume.isPending}
-            onClick={() => resume.mutate({ params, body: {} })}
-          >
-            Resume
-          </Button>
-        ) : (
-          <Button small busy={pause.isPending} onClick={() => pause.mutate({ params, body: {} })}>
-            Pause
-          </Button>
-        ))}
-      {endpoint.enabled && (
-        <ConfirmButton
-          small
-          label="Disable …"
-          title="Disable this endpoint?"
-          confirm="Disable it"
-          busy={disable.isPending}
-          onConfirm={() => disable.mutate({ params, body: {} })}
-        >
-          <p>
-            Webhooks that arrive from now on are not owed to it. What it is owed already is held until you
-            enable it. To hold the new ones too, pause it instead.
-          </p>
-        </ConfirmButton>
+      {endpoint.enabled ? (
+        <>
+          <PauseButton endpoint={endpoint} />
+          <DisableButton endpoint={endpoint} />
+        </>
+      ) : (
+        <EnableButton endpoint={endpoint} />
       )}
     </div>
+  );
+}
+
+function PauseButton({ endpoint }: Props) {
+  const resume = useAction(`post ${path}/resume`, {
+    changes,
+    done: () => 'Resumed: held deliveries are sent, the oldest first',
+  });
+  const pause = useAction(`post ${path}/pause`, {
+    changes,
+    done: () => 'Paused: its deliveries are held',
+    undo: () => resume.mutate(inputOf(endpoint)),
+  });
+  const { mutate, isPending } = endpoint.paused ? resume : pause;
+  return (
+    <Button
+      small
+      look={endpoint.paused ? 'primary' : 'plain'}
+      busy={isPending}
+      onClick={() => mutate(inputOf(endpoint))}
+    >
+      {endpoint.paused ? 'Resume' : 'Pause'}
+    </Button>
+  );
+}
+
+function EnableButton({ endpoint }: Props) {
+  const { mutate, isPending } = useAction(`post ${path}/enable`, {
+    changes,
+    done: () => 'Enabled: held deliveries are sent, the oldest first',
+  });
+  return (
+    <Button small look="primary" busy={isPending} onClick={() => mutate(inputOf(endpoint))}>
+      Enable
+    </Button>
+  );
+}
+
+function DisableButton({ endpoint }: Props) {
+  const { mutate, isPending } = useAction(`post ${path}/disable`, { changes, done: () => 'Disabled' });
+  return (
+    <ConfirmButton
+      small
+      label="Disable …"
+      title="Disable this endpoint?"
+      confirm="Disable it"
+      busy={isPending}
+      onConfirm={() => mutate(inputOf(endpoint))}
+    >
+      <p>
+        Webhooks that arrive from now on are not owed to it. <OwedCount endpoint={endpoint} />
+      </p>
+      <p>
+        You can enable it again. Those of the meantime it gets only by “Send an endpoint what it missed”. To
+        hold the new ones too, pause it instead.
+      </p>
+    </ConfirmButton>
   );
 }

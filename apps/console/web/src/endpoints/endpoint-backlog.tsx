@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Endpoint } from '../api/entities.ts';
 import { read } from '../api/read.ts';
+import { NoFigure } from '../components/no-figure.tsx';
 import { formatCount } from '../display/number-format.ts';
+import { heldText } from './held-text.ts';
 
 const states = [
   ['waiting', 'wait for an attempt'],
@@ -24,7 +26,8 @@ export function EndpointBacklog({ endpoint }: { endpoint: Endpoint }) {
 
 type Props = { endpoint: Endpoint; state: (typeof states)[number][0]; label: string };
 
-function Backlog({ endpoint: { id, projectId }, state, label }: Props) {
+function Backlog({ endpoint, state, label }: Props) {
+  const { id, projectId } = endpoint;
   const { data, error } = useQuery({
     ...read('get /api/v1/projects/{projectId}/webhooks/count', {
       params: { projectId },
@@ -40,12 +43,22 @@ function Backlog({ endpoint: { id, projectId }, state, label }: Props) {
         search={{ endpointId: id, state }}
         className="text-accent underline"
       >
-        <span className="tabular-nums" title={error?.message}>
-          {data ? formatCount(data.count, data.capped) : '–'}
+        <span className="tabular-nums">
+          {data ? (
+            formatCount(data.count, data.capped)
+          ) : (
+            <NoFigure reason={error?.message ?? 'It is being counted'} />
+          )}
         </span>{' '}
         {label}
       </Link>
+      {state === 'held' && <HeldReasons endpoint={endpoint} />}
       {!data && error && <span className="text-muted"> ({error.message})</span>}
     </li>
   );
+}
+
+function HeldReasons({ endpoint }: { endpoint: Endpoint }) {
+  const text = heldText(endpoint);
+  return text === '' ? null : <span className="text-muted"> ({text})</span>;
 }

@@ -5,19 +5,24 @@ import type { Endpoint } from '../api/entities.ts';
 import { read } from '../api/read.ts';
 import { Card, PageHead } from '../components/page.tsx';
 import { Shown } from '../components/states.tsx';
+import { SendMissed } from '../dead-letters/send-missed.tsx';
 import { formatDuration } from '../display/time-format.ts';
 import { Time } from '../display/zone.tsx';
 import { useMe } from '../layout/me.ts';
-import { EditEndpoint } from './edit-endpoint.tsx';
 import { EndpointActions } from './endpoint-actions.tsx';
 import { EndpointBacklog } from './endpoint-backlog.tsx';
+import { EndpointBreaker } from './endpoint-breaker.tsx';
 import { EndpointState } from './endpoint-state.tsx';
+import { EditEndpoint } from './form/edit-endpoint.tsx';
 import { RotateSecret } from './rotate-secret.tsx';
 import { Verification } from './verification/verification.tsx';
 
 export function EndpointPage() {
   const params = useParams({ from: '/signed-in/projects/$projectId/endpoints/$endpointId' });
-  const endpoint = useQuery(read('get /api/v1/projects/{projectId}/endpoints/{endpointId}', { params }));
+  const endpoint = useQuery({
+    ...read('get /api/v1/projects/{projectId}/endpoints/{endpointId}', { params }),
+    refetchInterval: 5_000,
+  });
   return <Shown query={endpoint}>{(found) => <OneEndpoint endpoint={found} />}</Shown>;
 }
 
@@ -28,7 +33,11 @@ function OneEndpoint({ endpoint }: { endpoint: Endpoint }) {
     <>
       <PageHead
         title={endpoint.url}
-        sub={<EndpointState endpoint={endpoint} />}
+        sub={
+          <span className="flex flex-wrap gap-1.5">
+            <EndpointState endpoint={endpoint} />
+          </span>
+        }
         actions={
           mayChange && (
             <>
@@ -43,11 +52,17 @@ function OneEndpoint({ endpoint }: { endpoint: Endpoint }) {
       </div>
       <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-2">
         <div className="grid grid-cols-1 gap-4">
+          <Card
+            title="Its webhooks"
+            actions={mayChange && <SendMissed projectId={endpoint.projectId} endpointId={endpoint.id} />}
+          >
+            <EndpointBacklog endpoint={endpoint} />
+          </Card>
+          <Card title="Breaker">
+            <EndpointBreaker endpoint={endpoint} />
+          </Card>
           <Card title="Settings">
             <Settings endpoint={endpoint} />
-          </Card>
-          <Card title="Its webhooks">
-            <EndpointBacklog endpoint={endpoint} />
           </Card>
         </div>
         <Verification projectId={endpoint.projectId} />

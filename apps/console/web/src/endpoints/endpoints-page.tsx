@@ -5,9 +5,10 @@ import { keepRows, read } from '../api/read.ts';
 import { PageHead } from '../components/page.tsx';
 import { Empty, Shown } from '../components/states.tsx';
 import { useMe } from '../layout/me.ts';
-import { AddEndpoint } from './add-endpoint.tsx';
+import { AddEndpoint } from './form/add-endpoint.tsx';
 import { EndpointActions } from './endpoint-actions.tsx';
 import { EndpointState } from './endpoint-state.tsx';
+import { heldText } from './held-text.ts';
 
 export function EndpointsPage() {
   const { projectId } = useParams({ from: '/signed-in/projects/$projectId/endpoints' });
@@ -15,6 +16,7 @@ export function EndpointsPage() {
   const endpoints = useQuery({
     ...read('get /api/v1/projects/{projectId}/endpoints', { params: { projectId }, query: { limit: '200' } }),
     ...keepRows,
+    refetchInterval: 15_000,
   });
   const add = may('operator') && <AddEndpoint projectId={projectId} />;
   return (
@@ -45,6 +47,7 @@ export function EndpointsPage() {
 
 function EndpointRow({ endpoint }: { endpoint: Endpoint }) {
   const { id, projectId, url, eventTypes, disabledReason, enabled } = endpoint;
+  const held = heldText(endpoint);
   return (
     <li className="rounded-lg border border-line bg-surface px-4 py-3">
       <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
@@ -62,6 +65,16 @@ function EndpointRow({ endpoint }: { endpoint: Endpoint }) {
           <span className="block text-muted">
             {eventTypes.length === 0 ? 'All event types' : eventTypes.join(', ')}
           </span>
+          {held !== '' && (
+            <Link
+              to="/projects/$projectId/webhooks"
+              params={{ projectId }}
+              search={{ endpointId: id, state: 'held' }}
+              className="block w-fit text-accent underline"
+            >
+              {held}
+            </Link>
+          )}
           {!enabled && disabledReason !== null && <span className="block text-bad">{disabledReason}</span>}
         </div>
         <EndpointActions endpoint={endpoint} />

@@ -1,28 +1,24 @@
 import { useState } from 'react';
 import type { Endpoint } from '../api/entities.ts';
 import { useAction } from '../api/use-action.ts';
-import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
-import { FormError, SelectField } from '../components/field.tsx';
-import { SecretOnce } from '../components/secret-once.tsx';
+import { DialogButton } from '../components/dialog/dialog-button.tsx';
+import { FormButtons } from '../components/dialog/form-buttons.tsx';
+import { ShownOnce } from '../components/dialog/shown-once.tsx';
+import { FormError } from '../components/field.tsx';
+import { OverlapField } from '../components/overlap-field.tsx';
 import { Time } from '../display/zone.tsx';
 
 const operation = 'post /api/v1/projects/{projectId}/endpoints/{endpointId}/rotate-secret';
 
 export function RotateSecret({ endpoint }: { endpoint: Endpoint }) {
-  const [open, setOpen] = useState(false);
   return (
-    <>
-      <Button onClick={() => setOpen(true)}>Rotate the secret …</Button>
-      <Dialog
-        open={open}
-        onOpenChange={setOpen}
-        title="Rotate the signing secret"
-        description="During the overlap each delivery has two signatures, the old and the new one, so that your code can change at any moment."
-      >
-        <Rotating endpoint={endpoint} close={() => setOpen(false)} />
-      </Dialog>
-    </>
+    <DialogButton
+      label="Rotate the secret …"
+      title="Rotate the signing secret"
+      description="During the overlap each delivery has two signatures, the old and the new one, so that your code can change at any moment."
+    >
+      {(close) => <Rotating endpoint={endpoint} close={close} />}
+    </DialogButton>
   );
 }
 
@@ -32,15 +28,11 @@ function Rotating({ endpoint, close }: { endpoint: Endpoint; close: () => void }
   const params = { projectId: endpoint.projectId, endpointId: endpoint.id };
   if (data) {
     return (
-      <div className="grid gap-4">
-        <SecretOnce label="New signing secret" secret={data.signingSecret} />
+      <ShownOnce label="New signing secret" secret={data.signingSecret} close={close}>
         <p className="m-0 text-muted">
           The old one signs too until <Time at={data.overlapEndsAt} />.
         </p>
-        <Button look="primary" className="justify-self-end" onClick={close}>
-          I have copied it
-        </Button>
-      </div>
+      </ShownOnce>
     );
   }
   return (
@@ -51,19 +43,9 @@ function Rotating({ endpoint, close }: { endpoint: Endpoint; close: () => void }
         mutate({ params, body: { overlapSeconds: Number(overlap) } });
       }}
     >
-      <SelectField label="Overlap" value={overlap} onChange={({ target }) => setOverlap(target.value)}>
-        <option value="0">none: the old secret has leaked</option>
-        <option value="3600">1 hour</option>
-        <option value="86400">24 hours</option>
-        <option value="604800">7 days</option>
-      </SelectField>
+      <OverlapField value={overlap} onChange={setOverlap} />
       <FormError error={error} />
-      <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={close}>Cancel</Button>
-        <Button type="submit" look="primary" busy={isPending}>
-          Make a new secret
-        </Button>
-      </div>
+      <FormButtons submitLabel="Make a new secret" cancel={close} busy={isPending} />
     </form>
   );
 }

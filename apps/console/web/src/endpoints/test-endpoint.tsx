@@ -3,14 +3,14 @@ import type { Endpoint } from '../api/entities.ts';
 import type { AnswerOf } from '../api/operations.ts';
 import { useAction } from '../api/use-action.ts';
 import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
+import { Dialog } from '../components/dialog/dialog.tsx';
 import { FormError } from '../components/field.tsx';
 import { Tag } from '../components/tag.tsx';
 import { formatDuration } from '../display/time-format.ts';
 
 const operation = 'post /api/v1/projects/{projectId}/endpoints/{endpointId}/test';
 
-/** Sends a signed ping, and shows what the endpoint answered. */
+/** Sends a signed ping, and shows the answer of the endpoint. */
 export function TestEndpoint({ endpoint }: { endpoint: Endpoint }) {
   const [open, setOpen] = useState(false);
   const { mutate, data, error, isPending } = useAction(operation, { showsError: true });

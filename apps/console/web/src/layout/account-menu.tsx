@@ -48,17 +48,6 @@ export function AccountMenu({ me }: { me: Me }) {
                   </a>
                 }
               />
-              {me.returnUrl !== null && /^https?:/.test(me.returnUrl) && (
-                <Menu.Item
-                  className={item}
-                  // Out of the frame, where another site embeds the console.
-                  render={
-                    <a href={me.returnUrl} target="_top">
-                      Back to {new URL(me.returnUrl).host}
-                    </a>
-                  }
-                />
-              )}
               {me.kind === 'session' && (
                 <Menu.Item className={item} onClick={() => signOut.mutate({})}>
                   Sign out

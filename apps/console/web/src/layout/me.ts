@@ -4,7 +4,7 @@ import { read } from '../api/read.ts';
 
 const ranks: Record<Me['role'], number> = { viewer: 0, operator: 1, admin: 2 };
 
-/** What the reader may do; nothing until it is known. */
+/** The permissions of the reader; none until the API has answered. */
 export function useMe() {
   const { data: me } = useQuery(read('get /api/v1/me', {}));
   return {

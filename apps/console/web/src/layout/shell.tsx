@@ -20,6 +20,7 @@ export function Shell({ me, children }: { me: Me; children: ReactNode }) {
             <img src="/icon.svg" alt="" width={22} height={22} />
             HQRelay
           </Link>
+          <BackLink returnUrl={me.returnUrl} />
           <SearchBox />
           <div className="ml-auto flex items-center gap-1">
             <ZoneSwitch />
@@ -31,5 +32,16 @@ export function Shell({ me, children }: { me: Me; children: ReactNode }) {
         {children}
       </div>
     </>
+  );
+}
+
+/** Leads back to the site that made the sign-in link. A `returnUrl` that is a path of the console was opened by the sign-in. */
+function BackLink({ returnUrl }: Pick<Me, 'returnUrl'>) {
+  if (returnUrl === null || !/^https?:/.test(returnUrl)) return null;
+  return (
+    // Out of the frame, where another site embeds the console.
+    <a href={returnUrl} target="_top" className="max-w-40 truncate text-sm text-accent underline">
+      ← Back to {new URL(returnUrl).host}
+    </a>
   );
 }

@@ -5,7 +5,7 @@ import { Failed, Loading } from '../components/states.tsx';
 import { Shell } from './shell.tsx';
 import { SessionEnded, SignedOut } from './signed-out.tsx';
 
-/** Everything but the sign-in page. A session that ends leaves the page, with what was typed into it, in place. */
+/** Everything but the sign-in page. When a session ends, the page stays with the input of its forms. */
 export function SignedIn() {
   const { data: me, error, refetch } = useQuery(read('get /api/v1/me', {}));
   if (me) {

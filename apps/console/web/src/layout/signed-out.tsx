@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { store } from '../display/stored.ts';
-import { Dialog } from '../components/dialog.tsx';
+import { Dialog } from '../components/dialog/dialog.tsx';
 import { Button } from '../components/button.tsx';
 
 const how = (
@@ -29,7 +29,7 @@ export function SignedOut() {
   );
 }
 
-/** Over the page, which keeps what was typed. */
+/** Lies over the page, whose forms keep their input. */
 export function SessionEnded({ retry }: { retry: () => void }) {
   return (
     <Dialog open onOpenChange={() => undefined} title="Your session has ended">

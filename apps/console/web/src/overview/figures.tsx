@@ -13,7 +13,7 @@ const figures: readonly { label: string; search: Query; isBad: boolean }[] = [
   { label: 'rejected in 24 hours', search: { status: 'rejected', last: '24h' }, isBad: true },
 ];
 
-/** What may need attention now. Each figure leads to the rows that it counts. */
+/** Figures of now that may need attention. Each one leads to the rows that it counts. */
 export function Figures({ projectId }: { projectId: string }) {
   return (
     <ul aria-label="Webhooks now" className="mt-0 mb-4 grid list-none grid-cols-2 gap-2 p-0 lg:grid-cols-4">

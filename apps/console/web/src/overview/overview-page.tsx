@@ -7,10 +7,12 @@ import { Shown } from '../components/states.tsx';
 import { buttonClass } from '../components/button.tsx';
 import { RelativeTime, useZone } from '../display/zone.tsx';
 import { zoneNameOf } from '../display/time-format.ts';
+import { DeliveredChart } from './charts/delivered-chart.tsx';
+import { LatencyChart } from './charts/latency-chart.tsx';
+import { ReceivedChart } from './charts/received-chart.tsx';
 import { EndpointHealth } from './endpoint-health.tsx';
 import { Figures } from './figures.tsx';
 import { periodOf, periods, type PeriodName } from './period.ts';
-import { LatencyChart, ReceivedChart } from './project-charts.tsx';
 
 const from = '/signed-in/projects/$projectId/' as const;
 const refreshMs = 60_000;
@@ -46,7 +48,9 @@ function PeriodSwitch({ name }: { name: PeriodName }) {
   );
 }
 
-function Statistics({ projectId, name }: { projectId: string; name: PeriodName }) {
+type StatisticsProps = { projectId: string; name: PeriodName };
+
+function Statistics({ projectId, name }: StatisticsProps) {
   const { ms, step, stepMs } = periods[name];
   const [openedAt] = useState(Date.now);
   const timeZone = zoneNameOf(useZone().zone);
@@ -59,33 +63,43 @@ function Statistics({ projectId, name }: { projectId: string; name: PeriodName }
   return (
     <Shown query={statistics}>
       {({ asOf, countedFrom, series }) => {
-        const points = series[0]?.points ?? [];
+        const of = { projectId, name, points: series[0]?.points ?? [] };
         return (
-          <>
-            <div className="grid grid-cols-1 gap-4 lg:grid-cols-2">
-              <Card title="Received">
-                <ReceivedChart projectId={projectId} points={points} name={name} />
-              </Card>
-              <Card title="From receipt to delivery">
-                <LatencyChart points={points} name={name} />
-              </Card>
-            </div>
-            <EndpointHealth projectId={projectId} query={query} />
-            <p className="mt-4 text-xs text-muted">
-              Counted <RelativeTime at={asOf} />.
-              {countedFrom !== null && ' Earlier steps are not counted yet and are left out.'}{' '}
-              <Link
-                to="/projects/$projectId/webhooks"
-                params={{ projectId }}
-                search={{ last: name }}
-                className="text-accent underline"
-              >
-                Show the webhooks of this period
-              </Link>
-            </p>
-          </>
+          <div className="grid grid-cols-1 gap-4 lg:grid-cols-2">
+            <Card title="Received">
+              <ReceivedChart {...of} />
+            </Card>
+            <Card title="Delivered by endpoint">
+              <DeliveredChart {...of} query={query} />
+            </Card>
+            <Card title="From receipt to delivery">
+              <LatencyChart {...of} />
+            </Card>
+            <EndpointHealth projectId={projectId} name={name} query={query} />
+            <CountedAt projectId={projectId} name={name} asOf={asOf} countedFrom={countedFrom} />
+          </div>
         );
       }}
     </Shown>
+  );
+}
+
+type CountedProps = StatisticsProps & { asOf: string; countedFrom: string | null };
+
+function CountedAt({ projectId, name, asOf, countedFrom }: CountedProps) {
+  return (
+    <p className="m-0 text-xs text-muted lg:col-span-2">
+      Counted <RelativeTime at={asOf} />.
+      {countedFrom !== null && ' Earlier steps are not counted yet and are left out.'} A bar leads to the
+      webhooks that were received in its step.{' '}
+      <Link
+        to="/projects/$projectId/webhooks"
+        params={{ projectId }}
+        search={{ last: name }}
+        className="text-accent underline"
+      >
+        Show the webhooks of this period
+      </Link>
+    </p>
   );
 }

@@ -1,6 +1,6 @@
 const perLine = 16;
 
-/** `00000010  7b 22 61 22 …  {"a"…`: offset, bytes, and what of them is printable ASCII. */
+/** `00000010  7b 22 61 22 …  {"a"…`: offset, bytes, and their printable ASCII. */
 export function hexView(bytes: Uint8Array): string {
   const lines: string[] = [];
   for (let offset = 0; offset < bytes.length; offset += perLine) {

@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { AnswerOf } from '../api/operations.ts';
 import { Sparkline } from '../components/charts/sparkline.tsx';
-import { Tag } from '../components/tag.tsx';
+import { Attention } from './attention.tsx';
+import { NoFigure } from '../components/no-figure.tsx';
 import { formatCount, formatShare } from '../display/number-format.ts';
 import { RelativeTime } from '../display/zone.tsx';
 
@@ -19,6 +20,7 @@ export function ProjectRow({ project }: { project: Project }) {
           <Link
             to="/projects/$projectId"
             params={{ projectId: id }}
+            data-row
             className="min-w-0 font-medium break-words text-ink no-underline after:absolute after:inset-0"
           >
             {name}
@@ -47,7 +49,7 @@ export function ProjectRow({ project }: { project: Project }) {
             <DeliveredShare statistics={statistics} />
           </>
         ) : (
-          <span title="The statistics are not there">–</span>
+          <NoFigure reason="The last 24 hours were not counted" />
         )}
       </div>
     </li>
@@ -58,21 +60,4 @@ function DeliveredShare({ statistics }: { statistics: NonNullable<Project['stati
   const delivered = sum(statistics.delivered);
   const attempts = delivered + sum(statistics.failed);
   return attempts === 0 ? 'no attempts' : `${formatShare(delivered, attempts)} delivered`;
-}
-
-/** What an operator should look at. */
-function Attention({ project: { enabled, archivedAt, statistics } }: { project: Project }) {
-  if (archivedAt !== null) return <Tag>archived</Tag>;
-  if (!enabled) return <Tag tone="bad">disabled</Tag>;
-  if (!statistics) return null;
-  const [received, rejected] = [sum(statistics.received), sum(statistics.rejected)];
-  const [delivered, failed] = [sum(statistics.delivered), sum(statistics.failed)];
-  return (
-    <>
-      {rejected > 0 && rejected * 10 >= received && (
-        <Tag tone="bad">{formatShare(rejected, received)} rejected</Tag>
-      )}
-      {failed > delivered && <Tag tone="bad">most attempts fail</Tag>}
-    </>
-  );
 }

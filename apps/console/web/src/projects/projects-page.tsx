@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { keepRows, read } from '../api/read.ts';
 import { PageHead } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
+import { RowList } from '../components/row-list.tsx';
 import { Empty, Shown } from '../components/states.tsx';
 import { useMe } from '../layout/me.ts';
 import { CreateProject } from './create-project.tsx';
@@ -31,11 +32,11 @@ export function ProjectsPage() {
                 A project is one customer: how it signs, its limits and its endpoints.
               </Empty>
             ) : (
-              <ul className="m-0 list-none overflow-hidden rounded-lg border border-line bg-surface p-0">
+              <RowList>
                 {items.map((project) => (
                   <ProjectRow key={project.id} project={project} />
                 ))}
-              </ul>
+              </RowList>
             )}
             <Pager
               newer={prevCursor === null ? undefined : () => goTo(prevCursor)}

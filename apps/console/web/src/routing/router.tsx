@@ -76,7 +76,7 @@ const endpointRoute = createRoute({
 });
 const deadLettersRoute = createRoute({
   ...ofProject('dead-letters'),
-  validateSearch: textParams('endpointId', 'replayed', 'cursor'),
+  validateSearch: textParams('endpointId', 'last', 'replayed', 'cursor', 'openedAt'),
   component: lazyRouteComponent(() => import('../dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
 });
 const settingsRoute = createRoute({

@@ -3,6 +3,7 @@ import { Link, Navigate, useSearch } from '@tanstack/react-router';
 import type { AnswerOf } from '../api/operations.ts';
 import { keepRows, read } from '../api/read.ts';
 import { PageHead } from '../components/page.tsx';
+import { RowList } from '../components/row-list.tsx';
 import { Empty, Shown } from '../components/states.tsx';
 import { formatCount } from '../display/number-format.ts';
 import { Time } from '../display/zone.tsx';
@@ -54,11 +55,11 @@ function Results({ q, result, isCurrent }: { q: string; result: Result; isCurren
           </Link>
         </Empty>
       ) : (
-        <ul className="m-0 list-none overflow-hidden rounded-lg border border-line bg-surface p-0">
+        <RowList>
           {items.map((item) => (
             <FoundRow key={`${item.kind} ${item.id}`} item={item} />
           ))}
-        </ul>
+        </RowList>
       )}
       <Scanned scanned={scanned} />
     </div>
@@ -83,9 +84,18 @@ function Scanned({ scanned: { from, to, rows, complete } }: Pick<Result, 'scanne
 /** An id that is exactly one thing leads there at once. */
 function ToThing({ item: { kind, id, projectId, webhookLogId } }: { item: Result['items'][number] }) {
   const webhookId = webhookLogId ?? (kind === 'webhook' ? id : null);
-  return webhookId === null ? (
-    <Navigate to="/projects/$projectId" params={{ projectId }} replace />
+  if (webhookId !== null) {
+    return (
+      <Navigate to="/projects/$projectId/webhooks/$webhookId" params={{ projectId, webhookId }} replace />
+    );
+  }
+  return kind === 'endpoint' ? (
+    <Navigate
+      to="/projects/$projectId/endpoints/$endpointId"
+      params={{ projectId, endpointId: id }}
+      replace
+    />
   ) : (
-    <Navigate to="/projects/$projectId/webhooks/$webhookId" params={{ projectId, webhookId }} replace />
+    <Navigate to="/projects/$projectId" params={{ projectId }} replace />
   );
 }

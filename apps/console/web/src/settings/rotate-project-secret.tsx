@@ -1,31 +1,28 @@
 import { useState } from 'react';
 import { useAction } from '../api/use-action.ts';
-import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
-import { FormError, SelectField, TextField } from '../components/field.tsx';
-import { SecretOnce } from '../components/secret-once.tsx';
+import { DialogButton } from '../components/dialog/dialog-button.tsx';
+import { FormButtons } from '../components/dialog/form-buttons.tsx';
+import { ShownOnce } from '../components/dialog/shown-once.tsx';
+import { FormError, TextField } from '../components/field.tsx';
+import { OverlapField } from '../components/overlap-field.tsx';
 import { Time } from '../display/zone.tsx';
 
+type Props = { projectId: string; close: () => void };
+
 export function RotateProjectSecret({ projectId }: { projectId: string }) {
-  const [open, setOpen] = useState(false);
   return (
-    <>
-      <Button small onClick={() => setOpen(true)}>
-        Rotate …
-      </Button>
-      <Dialog
-        open={open}
-        onOpenChange={setOpen}
-        title="A new secret for the project"
-        description="The old one verifies too until the overlap ends, so that the provider can change at any moment."
-      >
-        <Rotating projectId={projectId} close={() => setOpen(false)} />
-      </Dialog>
-    </>
+    <DialogButton
+      small
+      label="Rotate …"
+      title="A new secret for the project"
+      description="The old one verifies too until the overlap ends, so that the provider can change at any moment."
+    >
+      {(close) => <Rotating projectId={projectId} close={close} />}
+    </DialogButton>
   );
 }
 
-function Rotating({ projectId, close }: { projectId: string; close: () => void }) {
+function Rotating({ projectId, close }: Props) {
   const [secret, setSecret] = useState('');
   const [overlap, setOverlap] = useState('86400');
   const { mutate, data, error, isPending } = useAction('post /api/v1/projects/{projectId}/secrets', {
@@ -34,26 +31,20 @@ function Rotating({ projectId, close }: { projectId: string; close: () => void }
   });
   if (data) {
     return (
-      <div className="grid gap-4">
-        <SecretOnce label="New secret" secret={data.secret} />
+      <ShownOnce label="New secret" secret={data.secret} close={close}>
         <p className="m-0 text-muted">
           Give it to the provider. The old one verifies until <Time at={data.overlapEndsAt} />.
         </p>
-        <Button look="primary" className="justify-self-end" onClick={close}>
-          I have copied it
-        </Button>
-      </div>
+      </ShownOnce>
     );
   }
+  const body = { overlapSeconds: Number(overlap), ...(secret !== '' && { secret }) };
   return (
     <form
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        mutate({
-          params: { projectId },
-          body: { overlapSeconds: Number(overlap), ...(secret !== '' && { secret }) },
-        });
+        mutate({ params: { projectId }, body });
       }}
     >
       <TextField
@@ -63,19 +54,9 @@ function Rotating({ projectId, close }: { projectId: string; close: () => void }
         value={secret}
         onChange={({ target }) => setSecret(target.value)}
       />
-      <SelectField label="Overlap" value={overlap} onChange={({ target }) => setOverlap(target.value)}>
-        <option value="0">none: the old secret has leaked</option>
-        <option value="3600">1 hour</option>
-        <option value="86400">24 hours</option>
-        <option value="604800">7 days</option>
-      </SelectField>
+      <OverlapField value={overlap} onChange={setOverlap} />
       <FormError error={error} />
-      <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={close}>Cancel</Button>
-        <Button type="submit" look="primary" busy={isPending}>
-          Rotate
-        </Button>
-      </div>
+      <FormButtons submitLabel="Rotate" cancel={close} busy={isPending} />
     </form>
   );
 }

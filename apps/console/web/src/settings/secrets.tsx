@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { AnswerOf } from '../api/operations.ts';
 import { read } from '../api/read.ts';
 import { useAction } from '../api/use-action.ts';
-import { ConfirmButton } from '../components/confirm.tsx';
+import { ConfirmButton } from '../components/dialog/confirm-button.tsx';
 import { Card } from '../components/page.tsx';
 import { Shown } from '../components/states.tsx';
 import { Tag } from '../components/tag.tsx';

@@ -5,8 +5,10 @@ import { read } from '../api/read.ts';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Card, PageHead } from '../components/page.tsx';
 import { Shown } from '../components/states.tsx';
+import { useMe } from '../layout/me.ts';
 import { ProviderGuide } from './provider-guide.tsx';
-import { ProjectLimits } from './project-limits.tsx';
+import { Accepting } from './accepting.tsx';
+import { ProjectLimits } from './limits/project-limits.tsx';
 import { Secrets } from './secrets.tsx';
 
 export function SettingsPage() {
@@ -21,6 +23,7 @@ export function SettingsPage() {
 }
 
 function Settings({ project }: { project: Project }) {
+  const { may } = useMe();
   return (
     <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-2">
       <div className="grid grid-cols-1 gap-4">
@@ -32,15 +35,23 @@ function Settings({ project }: { project: Project }) {
           <p className="mb-0 text-muted">The provider posts here.</p>
         </Card>
         <ProviderGuide project={project} />
+        {may('admin') && (
+          <Card title="Access">
+            <Link to="/access" className="text-accent underline">
+              API keys and sessions
+            </Link>
+          </Card>
+        )}
         <Card title="Changes">
           <Link to="/admin-log" search={{ projectId: project.id }} className="text-accent underline">
-            Who changed what in this project
+            The admin log of this project
           </Link>
         </Card>
       </div>
       <div className="grid grid-cols-1 gap-4">
         <Secrets projectId={project.id} />
         <ProjectLimits project={project} />
+        <Accepting project={project} />
       </div>
     </div>
   );

@@ -4,7 +4,7 @@ import type { WebhookDetails } from '../api/entities.ts';
 import { read } from '../api/read.ts';
 import { useAction } from '../api/use-action.ts';
 import { Button } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
+import { Dialog } from '../components/dialog/dialog.tsx';
 import { CheckField, FormError } from '../components/field.tsx';
 import { Shown } from '../components/states.tsx';
 import { plural } from '../display/number-format.ts';

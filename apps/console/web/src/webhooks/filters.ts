@@ -3,7 +3,7 @@ import { deliveryStates, webhookStatuses } from '../display/states.ts';
 
 type Query = QueryOf<'get /api/v1/projects/{projectId}/webhooks'>;
 
-/** The periods that count back from now, by the text in the URL. */
+/** The periods that count back from the opening of a list, by the text in the URL. */
 const periodsMs = {
   '1h': 3_600_000,
   '24h': 86_400_000,
@@ -15,7 +15,7 @@ const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
 
 const time = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?Z$/;
 
-/** What each filter takes; true is any text. */
+/** The values that each filter takes; true is any text. */
 const allowed = {
   status: Object.keys(webhookStatuses),
   state: Object.keys(deliveryStates),
@@ -32,13 +32,16 @@ const allowed = {
   since: time,
   until: time,
   cursor: true,
+  openedAt: /^\d{13}$/,
 } as const satisfies Record<string, true | RegExp | readonly string[]>;
 
-export type FilterName = Exclude<keyof typeof allowed, 'cursor'>;
-export type Filters = { [Name in keyof typeof allowed]?: string };
+export type FilterName = Exclude<keyof typeof allowed, 'cursor' | 'openedAt'>;
+export type Filters = { [Name in FilterName]?: string };
+/** The filters, and the page of their list. */
+type ListSearch = Filters & { cursor?: string; openedAt?: string };
 
 /** The filters of a URL. One that the list does not know, or with a value that it cannot have, is left out. */
-export function parseFilters(search: Record<string, unknown>): Filters {
+export function parseFilters(search: Record<string, unknown>): ListSearch {
   return Object.fromEntries(
     Object.entries(allowed).flatMap(([name, values]) => {
       const value = search[name];
@@ -52,20 +55,17 @@ function isAllowed(values: true | RegExp | readonly string[], value: string): bo
   return values instanceof RegExp ? values.test(value) && value.length < 40 : values.includes(value);
 }
 
-/** What the API is asked; `now` is when the list was opened, so that its cursors stay those of one filter. */
-export function queryOf(
-  { last, ...others }: Omit<Filters, 'cursor'>,
-  now: number,
-): Omit<Query, 'limit' | 'cursor'> {
+/** The query of the API; `openedAt` is when the list was opened. */
+export function queryOf({ last, ...others }: Filters, openedAt: number): Omit<Query, 'limit' | 'cursor'> {
+  return { ...(others as Query), ...sinceOf(last, openedAt) };
+}
+
+/** The begin of a period that counts back from `openedAt`; nothing for a text that is no period. */
+export function sinceOf(last: string | undefined, openedAt: number): { since?: string } {
   const period = last === undefined ? undefined : periodsMs[last as keyof typeof periodsMs];
-  return {
-    ...(others as Query),
-    ...(period !== undefined && { since: new Date(now - period).toISOString() }),
-  };
+  return period === undefined ? {} : { since: new Date(openedAt - period).toISOString() };
 }
 
 export function activeFilters(filters: Filters): [FilterName, string][] {
-  return Object.entries(filters).filter(
-    (entry): entry is [FilterName, string] => entry[0] !== 'cursor' && entry[1] !== undefined,
-  );
+  return Object.entries(filters) as [FilterName, string][];
 }

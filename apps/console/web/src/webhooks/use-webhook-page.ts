@@ -13,8 +13,8 @@ const refreshMs = 1_000;
 type Options = { projectId: string; query: QueryOf<typeof operation>; cursor: string | undefined };
 
 /**
- * A page of webhooks that stands still: rows change in place, and what arrived since it was opened is counted, not inserted,
- * until `showNew`. Nothing is asked while the tab is hidden.
+ * A page of webhooks that stands still: rows change in place, and webhooks that arrived since it was opened are counted, not
+ * inserted, until `showNew`. A hidden tab sends no request.
  */
 export function useWebhookPage({ projectId, query, cursor }: Options) {
   const client = useQueryClient();
@@ -34,20 +34,33 @@ export function useWebhookPage({ projectId, query, cursor }: Options) {
       refresh.cancel();
     };
   }, [client, projectId, isNewest]);
-  const [topId, setTopId] = useState<string>();
+  const [opened, setOpened] = useState<ListedWebhook[]>();
   const items = page.data?.items ?? [];
-  const known = topId ?? items[0]?.id;
-  if (topId === undefined && known !== undefined && isNewest) setTopId(known);
-  const isKnown = ({ id }: ListedWebhook) => !isNewest || topId === undefined || id <= topId;
-  const shown = items.filter(isKnown);
+  if (opened === undefined && items.length > 0 && isNewest) setOpened(items);
+  const { shown, newCount } = splitNew(items, isNewest ? opened : undefined);
   return {
     page,
-    shown: shown.length > 0 ? shown : items,
-    // UUIDv7: what arrived later has a higher id. Where all rows are new there may be more than the page has.
-    newCount: shown.length > 0 ? items.length - shown.length : 0,
+    shown,
+    newCount,
+    /** Whether there may be more new ones than the page has rows. */
+    isCapped: newCount > 0 && newCount === items.length,
     showNew: () => {
-      setTopId(undefined);
+      setOpened(undefined);
       void client.invalidateQueries({ queryKey: [operation] });
     },
   };
+}
+
+/**
+ * `opened` are the rows with which the list was opened. UUIDv7: a webhook that arrived later has a higher id. When every row is
+ * new, the rows of then stay.
+ */
+export function splitNew<Row extends { id: string }>(
+  items: Row[],
+  opened: Row[] | undefined,
+): { shown: Row[]; newCount: number } {
+  const topId = opened?.[0]?.id;
+  const shown = items.filter(({ id }) => topId === undefined || id <= topId);
+  const isAllNew = shown.length === 0 && items.length > 0;
+  return { shown: isAllNew ? (opened ?? []) : shown, newCount: items.length - shown.length };
 }

@@ -1,43 +1,35 @@
 import { useParams, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
 import { PageHead } from '../components/page.tsx';
+import { useOpenedAt } from '../routing/opened-at.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { queryOf, type Filters } from './filters.ts';
 import { WebhookCount } from './webhook-count.tsx';
 import { WebhookList } from './webhook-list.tsx';
 
+const from = '/signed-in/projects/$projectId/webhooks' as const;
+
 export function WebhooksPage() {
-  const { projectId } = useParams({ from: '/signed-in/projects/$projectId/webhooks' });
-  const { cursor, ...filters } = useSearch({ from: '/signed-in/projects/$projectId/webhooks' });
-  const key = JSON.stringify(filters);
-  return (
-    <>
-      <Webhooks key={key} {...{ projectId, filters, cursor }} />
-    </>
-  );
+  const { projectId } = useParams({ from });
+  const { cursor, openedAt, ...filters } = useSearch({ from });
+  // Another filter is another list: it is opened anew.
+  return <Webhooks key={JSON.stringify(filters)} {...{ projectId, filters, cursor, openedAt }} />;
 }
 
-function Webhooks({
-  projectId,
-  filters,
-  cursor,
-}: {
+type Props = {
   projectId: string;
   filters: Filters;
   cursor: string | undefined;
-}) {
-  const [openedAt] = useState(() => Math.floor(Date.now() / 60_000) * 60_000);
+  openedAt: string | undefined;
+};
+
+function Webhooks({ projectId, filters, cursor, openedAt: inUrl }: Props) {
+  const openedAt = useOpenedAt(inUrl);
   const query = queryOf(filters, openedAt);
   return (
     <>
       <PageHead title="Webhooks" sub={<WebhookCount projectId={projectId} query={query} />} />
       <FilterBar projectId={projectId} filters={filters} />
-      <WebhookList
-        projectId={projectId}
-        query={query}
-        cursor={cursor}
-        isFiltered={Object.keys(filters).length > 0}
-      />
+      <WebhookList {...{ projectId, query, cursor, openedAt }} isFiltered={Object.keys(filters).length > 0} />
     </>
   );
 }

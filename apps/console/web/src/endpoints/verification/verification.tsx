@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { presets } from '@hqrelay/domain/providers/presets';
+import type { Project } from '../../api/entities.ts';
 import { read } from '../../api/read.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Card } from '../../components/page.tsx';
@@ -7,19 +8,20 @@ import { Shown } from '../../components/states.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { languages, signatureHeaders, verificationCode } from './verification-code.ts';
 
-/** Code that verifies what this endpoint receives. */
+/** Code that verifies the requests that this endpoint receives. */
 export function Verification({ projectId }: { projectId: string }) {
   const project = useQuery(read('get /api/v1/projects/{projectId}', { params: { projectId } }));
   return (
     <Card title="Verify the signature in your code">
-      <Shown query={project}>{({ provider }) => <Code isPrefixed={sendsStandardHeaders(provider)} />}</Shown>
+      <Shown query={project}>{(found) => <Code isPrefixed={sendsStandardHeaders(found)} />}</Shown>
     </Card>
   );
 }
 
-function sendsStandardHeaders(provider: string): boolean {
+/** Whether the provider itself sends `webhook-*` headers: those of the relay are then prefixed. */
+function sendsStandardHeaders({ provider, scheme }: Pick<Project, 'provider' | 'scheme'>): boolean {
   const preset = presets.find(({ name }) => name === provider);
-  return JSON.stringify(preset?.schemes ?? []).includes('header:webhook-');
+  return JSON.stringify(scheme ?? preset?.schemes ?? []).includes('header:webhook-');
 }
 
 function Code({ isPrefixed }: { isPrefixed: boolean }) {

@@ -2,7 +2,7 @@ import type { Delivery, WebhookDetails } from '../../api/entities.ts';
 import type { Reading } from '../../api/operations.ts';
 import { useAction } from '../../api/use-action.ts';
 import { Button } from '../../components/button.tsx';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { ConfirmButton } from '../../components/dialog/confirm-button.tsx';
 import { useMe } from '../../layout/me.ts';
 import { ReplayButton } from '../replay-button.tsx';
 
@@ -14,7 +14,7 @@ const changes: readonly Reading[] = [
   'get /api/v1/projects/{projectId}/dead-letters',
 ];
 
-/** What a person may decide about a delivery that is not delivered. */
+/** The decisions that a person may take about a delivery that is not delivered. */
 export function DeliveryDecisions({ delivery, webhook }: { delivery: Delivery; webhook?: Webhook }) {
   const { deliveryId, state, heldReason, endpointId } = delivery;
   const { may } = useMe();

@@ -12,47 +12,61 @@ import { WhyItWaits } from './why-it-waits.tsx';
 
 type Props = Story & { webhook: WebhookDetails['webhook'] };
 
-/** One delivery: its endpoint, every attempt, and what comes next. */
+/** One delivery: its endpoint, every attempt and the next step. */
 export function DeliveryStory({ delivery, attempts, replay, webhook }: Props) {
-  const { label, tone } = deliveryStates[delivery.state];
+  const isWaiting = delivery.state === 'waiting' || delivery.state === 'held';
   return (
     <>
-      <Step
-        tone="plain"
-        title={
-          <span className="flex flex-wrap items-center gap-2">
-            <Link
-              to="/projects/$projectId/endpoints/$endpointId"
-              params={{ projectId: webhook.projectId, endpointId: delivery.endpointId }}
-              className="break-all text-ink underline decoration-line-strong underline-offset-2"
-            >
-              {delivery.url ?? 'An unknown endpoint'}
-            </Link>
-            <Tag tone={tone}>{label}</Tag>
-          </span>
-        }
-        {...(replay && { time: <Time at={replay.requestedAt} /> })}
-      >
-        {replay && `Replayed by ${replay.requestedBy}.`}
-      </Step>
+      <Begin delivery={delivery} replay={replay} projectId={webhook.projectId} />
       {attempts.map((attempt, index) => (
         <AttemptStep key={attempt.id} attempt={attempt} isLast={index === attempts.length - 1} />
       ))}
-      {(delivery.state === 'waiting' || delivery.state === 'held') && (
-        <WhyItWaits delivery={delivery} projectId={webhook.projectId} />
-      )}
-      {delivery.state === 'dead_lettered' && (
-        <Step tone="bad" title="Dead letter">
-          {delivery.deadReason === null ? 'The schedule is used up.' : `${delivery.deadReason}.`}
-          {delivery.replayedAt === null
-            ? ' Repair the endpoint, then replay this webhook: nothing else sends it again.'
-            : ' It was replayed: see below.'}
-          {delivery.replayedAt === null && <DeliveryDecisions delivery={delivery} webhook={webhook} />}
-        </Step>
-      )}
+      {isWaiting && <WhyItWaits delivery={delivery} projectId={webhook.projectId} />}
+      {delivery.state === 'dead_lettered' && <DeadLetterStep delivery={delivery} webhook={webhook} />}
       {delivery.state === 'cancelled' && <Cancelled delivery={delivery} projectId={webhook.projectId} />}
     </>
   );
+}
+
+function Begin({ delivery, replay, projectId }: Pick<Props, 'delivery' | 'replay'> & { projectId: string }) {
+  const { label, tone } = deliveryStates[delivery.state];
+  return (
+    <Step
+      tone="plain"
+      title={
+        <span className="flex flex-wrap items-center gap-2">
+          <Link
+            to="/projects/$projectId/endpoints/$endpointId"
+            params={{ projectId, endpointId: delivery.endpointId }}
+            className="break-all text-ink underline decoration-line-strong underline-offset-2"
+          >
+            {delivery.url ?? 'An unknown endpoint'}
+          </Link>
+          <Tag tone={tone}>{label}</Tag>
+        </span>
+      }
+      {...(replay && { time: <Time at={replay.requestedAt} /> })}
+    >
+      {replay && `Replayed by ${replay.requestedBy}.`}
+    </Step>
+  );
+}
+
+function DeadLetterStep({ delivery, webhook }: Pick<Props, 'delivery' | 'webhook'>) {
+  const { deadReason, replayedAt } = delivery;
+  return (
+    <Step tone="bad" title="Dead letter">
+      {sentenceOf(deadReason ?? 'the schedule is used up')}
+      {replayedAt === null
+        ? ' Repair the endpoint, then replay this webhook: nothing else sends it again.'
+        : ' It was replayed: see below.'}
+      {replayedAt === null && <DeliveryDecisions delivery={delivery} webhook={webhook} />}
+    </Step>
+  );
+}
+
+function sentenceOf(reason: string): string {
+  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
 }
 
 function Cancelled({ delivery, projectId }: Pick<Props, 'delivery'> & { projectId: string }) {
@@ -64,7 +78,7 @@ function Cancelled({ delivery, projectId }: Pick<Props, 'delivery'> & { projectI
   );
 }
 
-/** The answer to the last attempt is open where it failed: it tells what to repair. */
+/** The answer to the last attempt is open where it failed, because it tells the reader the fault. */
 function AttemptStep({ attempt, isLast }: { attempt: Attempt; isLast: boolean }) {
   const { attemptNum, status, statusCode, latencyMs, error, responseBody, lane, nextAttemptAt } = attempt;
   const isDelivered = status === 'delivered';

@@ -9,7 +9,7 @@ type Props = {
   children: ReactNode;
 };
 
-/** A modal dialog; Escape and a press outside close it, and focus returns to what opened it. */
+/** A modal dialog; Escape and a press outside close it, and the focus returns to the control that opened it. */
 export function Dialog({ open, onOpenChange, title, description, children }: Props) {
   return (
     <Base.Root open={open} onOpenChange={(next) => onOpenChange(next)}>

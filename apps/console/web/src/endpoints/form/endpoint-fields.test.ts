@@ -28,3 +28,25 @@ it('each line is a header, whose value may have colons', () => {
     ],
   });
 });
+
+it('an emptied ordering key means no order', () => {
+  expect(changesOf({ ...before, orderingKey: '/order_id' }, before)).toEqual({ orderingKey: null });
+  expect(changesOf(before, { ...before, orderingKey: ' /order_id ', onDeadLetter: 'hold' })).toEqual({
+    orderingKey: '/order_id',
+    onDeadLetter: 'hold',
+  });
+});
+
+it('a stored certificate is kept, replaced or removed', () => {
+  const pem = '-----BEGIN CERTIFICATE-----\n';
+  expect(changesOf(before, { ...before, removesCa: true, removesClientCertificate: true })).toEqual({
+    caCertificates: null,
+    clientCertificate: null,
+  });
+  expect(
+    changesOf(before, { ...before, caCertificates: pem, clientCertificate: pem, clientKey: 'k' }),
+  ).toEqual({
+    caCertificates: pem,
+    clientCertificate: { certificate: pem, key: 'k' },
+  });
+});
