@@ -13,6 +13,7 @@ import { refuseOtherEndpoints } from '../api/find-named.ts';
 import { defineRoute, refuse, reply } from '../api/route.ts';
 import { id, uuid } from '../schemas/fields.ts';
 import { webhookDetails } from '../schemas/webhook.ts';
+import { findVerifyingSecret } from '../verification/find-verifying-secret.ts';
 import { mapReply } from './map-reply.ts';
 
 const tag = 'Webhooks';
@@ -40,11 +41,13 @@ export const oneWebhookRoutes = [
     names,
     statusCode: 200,
     answer: webhookDetails,
-    handle: async ({ pool, caller }, input) => {
+    handle: async (context, input) => {
+      const { pool, caller } = context;
       const webhookLogId = input.params.id;
       const period = { id: webhookLogId, receivedAt: timeOfId(webhookLogId) };
       const details = (await readWebhookDetails(pool, { ...period, bodyBytesMax: 0 })) as WebhookDetails;
-      return reply(shownDetails(details, caller.hidePayloads));
+      const verifiedWith = await findVerifyingSecret(context, details);
+      return reply({ ...shownDetails(details, caller.hidePayloads), verifiedWith });
     },
   }),
   defineRoute({
@@ -102,7 +105,10 @@ export const oneWebhookRoutes = [
   }),
 ];
 
-function shownDetails(details: WebhookDetails, hidePayloads: boolean): z.input<typeof webhookDetails> {
+function shownDetails(
+  details: WebhookDetails,
+  hidePayloads: boolean,
+): Omit<z.input<typeof webhookDetails>, 'verifiedWith'> {
   const { webhook, payload, deliveries, attempts, replays } = details;
   const withShownUrl = <Row extends { url: string | null }>(row: Row): Row => ({
     ...row,

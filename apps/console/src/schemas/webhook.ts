@@ -94,6 +94,12 @@ const attempt = z
 export const webhookDetails = z
   .object({
     webhook,
+    verifiedWith: id
+      .nullable()
+      .describe(
+        'The secret of the project that the stored request is signed with. Null where the request is not stored, was rejected, or ' +
+          'cannot be verified again, as where its credential was taken off.',
+      ),
     request: z
       .object({
         headers: z.array(z.tuple([z.string(), z.string()])).describe('In their order, without credentials.'),

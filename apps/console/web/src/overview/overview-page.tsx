@@ -4,7 +4,6 @@ import { useState } from 'react';
 import { keepRows, read } from '../api/read.ts';
 import { Card, PageHead } from '../components/page.tsx';
 import { Shown } from '../components/states.tsx';
-import { buttonClass } from '../components/button.tsx';
 import { RelativeTime, useZone } from '../display/zone.tsx';
 import { zoneNameOf } from '../display/time-format.ts';
 import { DeliveredChart } from './charts/delivered-chart.tsx';
@@ -12,6 +11,7 @@ import { LatencyChart } from './charts/latency-chart.tsx';
 import { ReceivedChart } from './charts/received-chart.tsx';
 import { EndpointHealth } from './endpoint-health.tsx';
 import { Figures } from './figures.tsx';
+import { PeriodSwitch } from './period-switch.tsx';
 import { periodOf, periods, type PeriodName } from './period.ts';
 
 const from = '/signed-in/projects/$projectId/' as const;
@@ -20,31 +20,16 @@ const refreshMs = 60_000;
 export function OverviewPage() {
   const { projectId } = useParams({ from });
   const name = periodOf(useSearch({ from }).last);
+  const navigate = useNavigate({ from: '/projects/$projectId' });
   return (
     <>
-      <PageHead title="Overview" actions={<PeriodSwitch name={name} />} />
+      <PageHead
+        title="Overview"
+        actions={<PeriodSwitch name={name} choose={(last) => void navigate({ search: { last } })} />}
+      />
       <Figures projectId={projectId} />
       <Statistics key={name} projectId={projectId} name={name} />
     </>
-  );
-}
-
-function PeriodSwitch({ name }: { name: PeriodName }) {
-  const navigate = useNavigate({ from: '/projects/$projectId' });
-  return (
-    <div role="group" aria-label="Period" className="flex gap-1">
-      {(Object.keys(periods) as PeriodName[]).map((each) => (
-        <button
-          key={each}
-          type="button"
-          aria-pressed={each === name}
-          className={buttonClass(each === name ? 'primary' : 'plain', true)}
-          onClick={() => void navigate({ search: { last: each } })}
-        >
-          {periods[each].label}
-        </button>
-      ))}
-    </div>
   );
 }
 

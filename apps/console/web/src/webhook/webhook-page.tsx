@@ -59,7 +59,7 @@ function Story({ details }: { details: WebhookDetails }) {
       <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
         <Card title="What happened">
           <ol className="m-0 list-none p-0">
-            <ReceivedStory webhook={webhook} />
+            <ReceivedStory webhook={webhook} verifiedWith={details.verifiedWith} />
             {storiesOf(details).map((story) => (
               <DeliveryStory key={story.delivery.deliveryId} webhook={webhook} {...story} />
             ))}

@@ -7,9 +7,10 @@ import { Step } from './step.tsx';
 import { VerifiedWith } from './verified-with.tsx';
 
 type Webhook = WebhookDetails['webhook'];
+type Props = Pick<WebhookDetails, 'webhook' | 'verifiedWith'>;
 
 /** From the socket to the queue. */
-export function ReceivedStory({ webhook }: { webhook: Webhook }) {
+export function ReceivedStory({ webhook, verifiedWith }: Props) {
   const { remoteAddr, payloadBytes, receivedAt, requestCount } = webhook;
   return (
     <>
@@ -18,7 +19,11 @@ export function ReceivedStory({ webhook }: { webhook: Webhook }) {
         {remoteAddr !== null && ` from ${remoteAddr.replace(/^::ffff:/, '')}`}
         {requestCount > 1 && `; this row stands for ${plural(requestCount, 'request')}`}
       </Step>
-      {webhook.status === 'rejected' ? <Rejected webhook={webhook} /> : <Admitted webhook={webhook} />}
+      {webhook.status === 'rejected' ? (
+        <Rejected webhook={webhook} />
+      ) : (
+        <Admitted webhook={webhook} verifiedWith={verifiedWith} />
+      )}
     </>
   );
 }
@@ -32,13 +37,13 @@ function Rejected({ webhook: { reason } }: { webhook: Webhook }) {
   );
 }
 
-function Admitted({ webhook }: { webhook: Webhook }) {
+function Admitted({ webhook, verifiedWith }: Props) {
   const { status, reason, endpointIds, duplicateOf, projectId } = webhook;
   const { meaning, tone, label } = webhookStatuses[status];
   return (
     <>
       <Step tone="good" title="Verified">
-        <VerifiedWith projectId={projectId} receivedAt={webhook.receivedAt} />
+        <VerifiedWith projectId={projectId} receivedAt={webhook.receivedAt} secretId={verifiedWith} />
       </Step>
       {status === 'queued' ? (
         <Step tone="good" title={endpointIds.length === 0 ? 'Accepted, for no endpoint' : 'Queued'}>
