@@ -168,6 +168,17 @@ const waiting = () => [
     warnAt: 1,
   }),
   timeSeries({
+    title: 'Silent projects and broken alert channels',
+    description:
+      'Projects that receive nothing at an hour in which they usually do, and alert rules that cannot send. Alerts: ProjectsSilent, AlertChannelsBroken.',
+    unit: 'short',
+    series: {
+      'silent projects': 'max(hqrelay_silent_projects)',
+      'broken channels': 'max(hqrelay_alert_channels_broken)',
+    },
+    warnAt: 1,
+  }),
+  timeSeries({
     title: 'Spilled audit rows',
     description: 'Audit rows that Postgres did not take at once and that went to hqrelay.audit.',
     unit: 'ops',

@@ -39,7 +39,7 @@ export function valueOf<T>(cli: Cli, result: ActionResult<T>): T {
       throw new UsageError(`${result.message}; --allow-short-secret takes it all the same`);
     }
     const isUsage =
-      /^(?:endpoint\.invalid_|console_link\.invalid_|project\.invalid_settings|secret\.invalid_form)/.test(
+      /^(?:alert\.invalid_|endpoint\.invalid_|console_link\.invalid_|project\.invalid_settings|secret\.invalid_form)/.test(
         result.code,
       );
     if (isUsage) throw new UsageError(result.message);

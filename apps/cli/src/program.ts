@@ -1,6 +1,11 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '@hqrelay/runtime/env/env';
 import { type Cli, CommandFailure, UsageError } from './cli.ts';
+import { addAlertAdd } from './commands/alert-add.ts';
+import { addAlertList } from './commands/alert-list.ts';
+import { addAlertRemove } from './commands/alert-remove.ts';
+import { addAlertSnooze } from './commands/alert-snooze.ts';
+import { addAlertTest } from './commands/alert-test.ts';
 import { addApiKeyCreate } from './commands/api-key-create.ts';
 import { addApiKeyList } from './commands/api-key-list.ts';
 import { addApiKeyRevoke } from './commands/api-key-revoke.ts';
@@ -133,6 +138,11 @@ const nouns: readonly Noun[] = [
     noun: 'replay-job',
     description: 'replays of many deliveries, as workers run them',
     commands: [addReplayJobList, addReplayJobShow, addReplayJobCancel],
+  },
+  {
+    noun: 'alert',
+    description: 'who is told when something is wrong, by e-mail, callback or Slack',
+    commands: [addAlertAdd, addAlertList, addAlertTest, addAlertSnooze, addAlertRemove],
   },
   {
     noun: 'api-key',

@@ -4,6 +4,11 @@ import { routes } from '../src/routes/routes.ts';
 
 /** The operation that does what a command does, or why there is none. */
 const operationOf: Readonly<Record<string, { operations: readonly string[] } | { none: string }>> = {
+  'alert-add': { operations: ['addAlert'] },
+  'alert-list': { operations: ['listAlerts', 'updateAlert', 'listAlertMessages'] },
+  'alert-remove': { operations: ['removeAlert'] },
+  'alert-snooze': { operations: ['snoozeAlert'] },
+  'alert-test': { operations: ['testAlert'] },
   'api-key-create': { operations: ['createApiKey'] },
   'api-key-list': { operations: ['listApiKeys'] },
   'api-key-revoke': { operations: ['revokeApiKey'] },
@@ -46,8 +51,8 @@ const operationOf: Readonly<Record<string, { operations: readonly string[] } | {
   'webhook-show': { operations: ['getWebhook', 'getPayload'] },
 };
 
-/** Commands of console links and alerts, which their own tests compare. */
-const otherNouns = /^(?:console|alert|insights)/;
+/** Commands of console links and insights, which their own tests compare. */
+const otherNouns = /^(?:console|insights)/;
 
 const commands = readdirSync(new URL('../../cli/src/commands', import.meta.url))
   .map((file) => file.replace(/\.ts$/, ''))

@@ -34,6 +34,7 @@ type Things = {
   replay_job: string;
   api_key: string;
   session: string;
+  alertId: string;
 };
 
 let own: Things;
@@ -59,6 +60,7 @@ async function makeThings(): Promise<Things> {
   const waitingId = await recordAttempt(sql, { projectId, webhookLogId: waiting, endpointId });
   const job = await post(`${base}/replays`, { filter: { state: 'dead_lettered' } });
   const apiKey = await post('/api/v1/api-keys', { name: 'k', role: 'viewer', projectId });
+  const alert = await post(`${base}/alerts`, { on: ['dead_letter'], email: 'ops@example.com' });
   const secret = await get(`${base}/secrets`);
   return {
     projectId,
@@ -69,6 +71,7 @@ async function makeThings(): Promise<Things> {
     replay_job: job.body.jobId,
     api_key: apiKey.body.apiKeyId,
     session: await makeSessionId(projectId),
+    alertId: alert.body.alert.id,
   };
 }
 

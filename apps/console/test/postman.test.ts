@@ -26,6 +26,7 @@ async function makeVariables(): Promise<Record<string, string>> {
   const webhookLogId = await recordWebhook(sql, { projectId, endpointIds: [waiting.endpointId] });
   const job = await post(`${base}/replays`, { filter: { state: 'dead_lettered' } });
   const apiKey = await post('/api/v1/api-keys', { name: 'k', role: 'viewer' });
+  const alert = await post(`${base}/alerts`, { on: ['dead_letter'], email: 'ops@example.com' });
   const session = await get('/api/v1/me', { session: await makeSession('viewer') });
   return {
     baseUrl: url,
@@ -37,6 +38,7 @@ async function makeVariables(): Promise<Record<string, string>> {
     q: webhooksId,
     secretId: (await get(`${base}/secrets`)).body.items[0].id,
     replayJobsId: job.body.jobId,
+    alertId: alert.body.alert.id,
     apiKeysId: apiKey.body.apiKeyId,
     sessionsId: session.body.id,
   };

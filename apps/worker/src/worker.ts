@@ -5,6 +5,7 @@ import type { Fleet } from './jobs/count-workers.ts';
 import { createJobs } from './jobs/jobs.ts';
 import { createBacklogGauges } from './jobs/measure-backlog.ts';
 import { createJobRunner } from './jobs/runner.ts';
+import { alertsOf } from './wiring/alerts.ts';
 import { createConsumers, intakePart } from './wiring/consumers.ts';
 import { createDispatchDeps } from './wiring/dispatch-deps.ts';
 import { createGate } from './wiring/gate.ts';
@@ -37,6 +38,7 @@ export function createWorker(config: WorkerConfig, options: WorkerOptions) {
     gauges: createBacklogGauges(options.registry),
     logger: options.logger,
     payloadRetentionDays: config.payloadRetentionDays,
+    alerts: alertsOf(config, deps.sender),
     now: options.now,
   });
   const storeChecks = createStoreChecks(config, options, stores);

@@ -24,7 +24,8 @@ type Noun =
   | 'api_key'
   | 'console_link'
   | 'session'
-  | 'delivery';
+  | 'delivery'
+  | 'alert';
 
 /** Why an action was refused; the message is a sentence without a secret. */
 export type Refusal = {
@@ -34,6 +35,7 @@ export type Refusal = {
     | `${'project' | 'endpoint'}.archived`
     | 'project.invalid_settings'
     | `endpoint.invalid_${'url' | 'ordering_key' | 'headers' | 'certificates'}`
+    | 'alert.invalid_target'
     | 'secret.too_short'
     | 'secret.invalid_form'
     | 'secret.unreadable'

@@ -20,6 +20,15 @@ export async function markNearLimit(redis: Redis, projectId: string): Promise<vo
   await runScript(redis, markScript, [key], [projectId]);
 }
 
+const listScript = script(`${now}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ${nearForMs})
+return redis.call('ZRANGE', KEYS[1], 0, -1)`);
+
+/** The projects that were marked in the last minute. Throws when Redis does not answer. */
+export async function listNearLimit(redis: Redis): Promise<string[]> {
+  return (await runScript(redis, listScript, [key], [])) as string[];
+}
+
 /** How many projects were marked in the last minute. Throws when Redis does not answer. */
 export async function countNearLimit(redis: Redis): Promise<number> {
   return Number(await runScript(redis, countScript, [key], []));

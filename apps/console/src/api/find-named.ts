@@ -1,3 +1,4 @@
+import { readAlertRule } from '@hqrelay/db/queries/alert-rules';
 import { readApiKey } from '@hqrelay/db/queries/api-keys';
 import { findDelivery } from '@hqrelay/db/queries/deliveries';
 import { readEndpoint } from '@hqrelay/db/queries/endpoints';
@@ -25,6 +26,7 @@ const projectOf: Readonly<Record<Named, ProjectOf>> = {
   },
   replay_job: async (pool, id) => (await readReplayJob(pool, id))?.projectId,
   delivery: async (pool, id) => (await findDelivery(pool, id))?.projectId,
+  alert: async (pool, id) => (await readAlertRule(pool, id))?.projectId,
   api_key: async (pool, id) => (await readApiKey(pool, id))?.projectId,
   session: async (pool, id) => (await readSession(pool, id))?.projectId,
 };

@@ -6,7 +6,7 @@ import type { RequestContext } from './request-context.ts';
 
 /** What a parameter of a path may name, beside the project. */
 export type Named =
-  'project' | 'endpoint' | 'secret' | 'webhook' | 'replay_job' | 'api_key' | 'session' | 'delivery';
+  'project' | 'endpoint' | 'secret' | 'webhook' | 'replay_job' | 'api_key' | 'session' | 'delivery' | 'alert';
 
 /** A refusal of the API itself, beside those of the actions. */
 export type ApiRefusal = { kind: 'refused'; statusCode: number; code: string; message: string };

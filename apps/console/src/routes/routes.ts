@@ -1,4 +1,5 @@
 import { adminLogRoutes } from './admin-log.ts';
+import { alertRoutes } from './alerts.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { archiveRoutes } from './archive.ts';
 import { consoleLinkRoutes } from './console-links.ts';
@@ -30,6 +31,7 @@ export const routes = [
   ...replayRoutes,
   ...statisticsRoutes,
   ...liveRoutes,
+  ...alertRoutes,
   ...apiKeyRoutes,
   ...consoleLinkRoutes,
   ...sessionRoutes,

@@ -4,6 +4,7 @@ import type { BrokerConnection } from '@hqrelay/queue/connection/broker-connecti
 import type { Publisher } from '@hqrelay/queue/publishing/publisher';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type { EndpointGate } from '../endpoint/endpoint-gate.ts';
+import type { SendMessageDeps } from '../alerts/send-message.ts';
 import { countNearLimit } from './count-near-limit.ts';
 import { countWorkers, type Fleet } from './count-workers.ts';
 import { drainOutbox } from './drain-outbox.ts';
@@ -11,15 +12,18 @@ import { drainSpilledAudit } from './drain-spilled-audit.ts';
 import { dropExpiredKeys } from './drop-expired-keys.ts';
 import { createDropPayloads } from './drop-payloads.ts';
 import { createEndTurns } from './end-turns.ts';
+import { evaluateAlerts } from './evaluate-alerts.ts';
 import { indexSearchValues } from './index-search-values.ts';
 import { forgetQuietBreakers } from './forget-quiet-breakers.ts';
 import { makePartitions } from './make-partitions.ts';
+import { measureAlerts } from './measure-alerts.ts';
 import { createMeasureBacklog, type MeasureBacklogDeps } from './measure-backlog.ts';
 import { createPutBackStranded } from './put-back-stranded.ts';
 import type { MeasureQueueAgesDeps } from './queue-ages.ts';
 import { releaseHeld } from './release-held.ts';
 import { rollUpStatistics } from './roll-up-statistics.ts';
 import type { Job } from './runner.ts';
+import { sendAlerts } from './send-alerts.ts';
 import { createSequenceWebhooks } from './sequence-webhooks.ts';
 import { runReplayJobs } from './run-replay-jobs.ts';
 import { createStoreDeadLetters } from './store-dead-letters.ts';
@@ -35,6 +39,8 @@ export type JobDeps = {
   gauges: MeasureBacklogDeps['gauges'];
   logger: Logger;
   payloadRetentionDays: number | undefined;
+  /** What sends alerts, and where to. */
+  alerts: Omit<SendMessageDeps, 'now'>;
   now: () => number;
 };
 
@@ -71,6 +77,15 @@ export function createJobs(deps: JobDeps) {
       everyMs: ({ count, tookMs }) => (count > 0 ? Math.max(500, 4 * tookMs) : 30_000),
       run: (stopping) => rollUpStatistics(deps, stopping),
     },
+    // With no rule it is one read; the first message is due 30 s after the first event.
+    evaluateAlerts: {
+      everyMs: ({ tookMs }) => Math.max(5_000, 10 * tookMs),
+      event: 'alerts.made',
+      run: (stopping) => evaluateAlerts(deps, stopping),
+    },
+    sendAlerts: { everyMs: 2_000, run: (stopping) => sendAlerts({ ...deps, ...deps.alerts }, stopping) },
+    // Postgres may not be up at the start.
+    measureAlerts: { everyMs: ({ count }) => (count > 0 ? 60_000 : 5_000), run: () => measureAlerts(deps) },
     indexSearchValues: { everyMs: 1_000, run: (stopping) => indexSearchValues(deps, stopping) },
     makePartitions: { everyMs: 600_000, event: 'partitions.made', run: () => makePartitions(deps) },
     dropExpiredKeys: { everyMs: 600_000, event: 'keys.dropped', run: () => dropExpiredKeys(deps) },

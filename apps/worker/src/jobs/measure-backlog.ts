@@ -36,6 +36,14 @@ export function createBacklogGauges(registry: Registry) {
       'hqrelay_projects_near_limit',
       'Projects that used 80 % of their rate limit in the last minute',
     ),
+    silentProjects: measured(
+      'hqrelay_silent_projects',
+      'Projects without a webhook since an hour of the last day in which at least ten were expected',
+    ),
+    alertChannelsBroken: measured(
+      'hqrelay_alert_channels_broken',
+      'Alert rules whose last three tries to send have failed',
+    ),
     deadLetters: measured(
       'hqrelay_dead_letters',
       'Dead letters that were not replayed, in the table and in the queue; one that moves between them while they are counted may count twice',

@@ -2,7 +2,12 @@ import type pg from 'pg';
 
 /** Where a sealed value stands. Each name is also the first half of the row name that the value is bound to. */
 export type SealedPlace =
-  'project_secrets' | 'endpoint_secrets' | 'endpoints.headers' | 'endpoints.tls' | 'projects.settings';
+  | 'project_secrets'
+  | 'endpoint_secrets'
+  | 'endpoints.headers'
+  | 'endpoints.tls'
+  | 'projects.settings'
+  | 'alert_rules';
 
 export type SealedValue = {
   place: SealedPlace;
@@ -28,6 +33,7 @@ export async function listValuesSealedOtherwise(
        union all select 'endpoints.headers', id, project_id, sealed_headers, headers_key_id from endpoints
        union all select 'endpoints.tls', id, project_id, sealed_client_certificate, client_certificate_key_id from endpoints
        union all select 'projects.settings', id, id, sealed_settings, settings_key_id from projects
+       union all select 'alert_rules', id, project_id, sealed_channel, channel_key_id from alert_rules
      ) v
      where v.sealed is not null and v.key_id <> $1 and ($2::text is null or (v.place, v.id) > ($2, $3::uuid))
      order by v.place, v.id limit $4`,
@@ -45,6 +51,8 @@ const updates: Record<SealedPlace, string> = {
      where id = $1 and sealed_client_certificate = $2`,
   'projects.settings':
     'update projects set sealed_settings = $3, settings_key_id = $4 where id = $1 and sealed_settings = $2',
+  alert_rules:
+    'update alert_rules set sealed_channel = $3, channel_key_id = $4 where id = $1 and sealed_channel = $2',
 };
 
 /** False when the value has changed meanwhile. */

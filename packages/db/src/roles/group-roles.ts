@@ -19,13 +19,28 @@ const state = [
   'ordering_keys',
   'ordered_deliveries',
 ];
+const alerts = [
+  'alert_rules',
+  'alert_states',
+  'alert_messages',
+  'alert_attempts',
+  'alert_sendings',
+  'backlog_samples',
+];
 const api = ['api_keys', 'api_answers', 'console_links', 'sessions'];
 const views = ['delivery_status', 'replay_status'];
 
 /** Every table and view of the schema. A partition is reached through its parent alone. */
-export const relations: readonly string[] = [...configuration, ...audit, ...state, ...api, ...views];
+export const relations: readonly string[] = [
+  ...configuration,
+  ...audit,
+  ...state,
+  ...alerts,
+  ...api,
+  ...views,
+];
 /** What the worker and the console read: the worker none of the tables of the API. */
-const everything = [...configuration, ...audit, ...state, ...views].join(', ');
+const everything = [...configuration, ...audit, ...state, ...alerts, ...views].join(', ');
 
 /** Columns that hold encrypted secrets or hashes of what may be one. `hqrelay_reader` reads every other column. */
 export const secretColumns: Readonly<Record<string, readonly string[]>> = {
@@ -37,6 +52,7 @@ export const secretColumns: Readonly<Record<string, readonly string[]>> = {
   api_answers: ['sealed_answer', 'request_sha256'],
   console_links: ['token_sha256'],
   sessions: ['token_sha256'],
+  alert_rules: ['sealed_channel'],
 };
 
 const ensurePartition = 'hqrelay_ensure_partition(timestamptz)';
@@ -79,6 +95,11 @@ export const groupRoles = {
     'update (state, replayed, not_replayed, cursor_at, cursor_id, next_due_at, ended_at) on replay_jobs',
     // It locks expired keys before it deletes them.
     'delete, update (expires_at) on idempotency_keys',
+    // The alerts, and whether their channels work.
+    'insert on alert_messages, alert_attempts',
+    'insert, update, delete on alert_states, alert_sendings',
+    'insert, delete on backlog_samples',
+    'update (failures, failing_since, last_error, last_sent_at) on alert_rules',
     // After a 410; a trigger then raises the version of the project, which the worker locks first.
     'update (enabled, disabled_by, disabled_reason) on endpoints',
     'update (config_version) on projects',
@@ -90,7 +111,11 @@ export const groupRoles = {
     'delete on api_answers, console_links',
     `insert, update on ${configuration.join(', ')}, replay_jobs`,
     'insert on admin_log, replays',
-    'insert, update on delivery_decisions',
+    'insert, update on delivery_decisions, alert_rules',
+    // A test is a message; a rule that is removed loses its open alerts and its messages that are not sent.
+    'insert on alert_messages',
+    'insert, delete on alert_sendings',
+    'delete on alert_states',
     // A retry rewrites the message of a held delivery, and a cancelled delivery is held no longer and keeps no turn.
     'insert, update, delete on held_deliveries',
     'delete on ordered_deliveries',

@@ -32,5 +32,8 @@ export const deadLetters = pgTable(
     index('dead_letters_open')
       .on(table.deadAt)
       .where(sql`replayed_at is null`),
+    index('dead_letters_open_endpoint')
+      .on(table.endpointId, table.deadAt)
+      .where(sql`replayed_at is null`),
   ],
 );

@@ -81,6 +81,16 @@ const codeTexts: ReadonlyMap<string, string> = new Map([
   ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'response body too large'],
 ]);
 
+/** The errors of attempts that failed for a reason of the relay's own, as `judgeAttempt` words them. */
+export const relayFaults: readonly string[] = [
+  'ABORTED',
+  'EADDRNOTAVAIL',
+  'EMFILE',
+  'ENETUNREACH',
+  'EREFUSED',
+  'ETIMEOUT',
+].flatMap((code) => codeTexts.get(code) ?? []);
+
 const redirectStatusCodes: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const retryAfterStatusCodes: ReadonlySet<number> = new Set([429, 503]);
 

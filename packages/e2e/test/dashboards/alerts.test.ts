@@ -255,6 +255,26 @@ describe('alerts about stores fire on a running system and clear', () => {
   }, 120_000);
 });
 
+it('ProjectsSilent and AlertChannelsBroken: a project receives nothing, and a rule cannot send', async () => {
+  const project = await openProject({});
+  await world.sql.query(
+    `insert into received_statistics (project_id, bucket_at, status, requests)
+     select $1, date_trunc('hour', now() at time zone 'UTC') at time zone 'UTC' - hour * interval '1 hour' - week * interval '168 hours',
+       'queued', 20
+     from generate_series(0, 2) as hour cross join generate_series(1, 4) as week`,
+    [project.id],
+  );
+  await world.sql.query(
+    `insert into alert_rules (id, project_id, kinds, channel, target, window_ms, failures)
+     values (gen_random_uuid(), $1, '{dead_letter}', 'email', 'ops@shop.example', 900000, 3)`,
+    [project.id],
+  );
+  await Promise.all([fires('ProjectsSilent'), fires('AlertChannelsBroken')]);
+  await send(project, 1);
+  await world.sql.query('update alert_rules set failures = 0');
+  await Promise.all([clears('ProjectsSilent'), clears('AlertChannelsBroken')]);
+}, 120_000);
+
 it('the tests before caused every alert of the rules', () => {
   const names = [
     ...readFileSync(join(repositoryRoot, 'deploy/prometheus/alerts.yml'), 'utf8').matchAll(/- alert: (\w+)/g),

@@ -76,6 +76,10 @@ export function expectedPanels(world: PrometheusWorld): Readonly<Record<string, 
     },
     'Outbox and spill': { outbox: exactly(0), 'audit spill': exactly(0) },
     'Projects near their limits': { projects: exactly(0) },
+    'Silent projects and broken alert channels': {
+      'silent projects': exactly(0),
+      'broken channels': exactly(0),
+    },
     // On a busy machine Postgres may take longer than a process waits. The test of the alerts makes rows spill.
     'Spilled audit rows': { 'rows a second': within(0, attempts / 60) },
     Dependencies: {

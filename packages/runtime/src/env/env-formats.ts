@@ -1,4 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { emailAddressProblem } from '@hqrelay/domain/alerts/email-address';
 import { parseRedisUrl } from '@hqrelay/domain/network/redis-url';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { z } from 'zod';
@@ -111,6 +112,21 @@ export const frameAncestors = format((text) => {
     );
   }
   return list;
+});
+
+export const emailAddress = format((text) => {
+  const problem = emailAddressProblem(text);
+  if (problem !== undefined) throw new RangeError(problem);
+  return text;
+});
+
+/** `alerts@example.com` or `Alerts <alerts@example.com>`. */
+export const emailSender = format((text) => {
+  const [, name = '', address = text] = /^([^<>"@,\p{Cc}]*)<([^<>]+)>$/u.exec(text) ?? [];
+  if (emailAddressProblem(address) !== undefined || name.length > 100) {
+    throw new RangeError('must be an address such as alerts@example.com or Alerts <alerts@example.com>');
+  }
+  return text;
 });
 
 export const secretKeys = format((text) => {

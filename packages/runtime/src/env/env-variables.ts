@@ -1,3 +1,4 @@
+import { alertVariables } from './alert-variables.ts';
 import { listeningVariables } from './listening-variables.ts';
 import { outgoingVariables } from './outgoing-variables.ts';
 import { storeVariables } from './store-variables.ts';
@@ -7,6 +8,7 @@ export const variables = {
   ...storeVariables,
   ...listeningVariables,
   ...outgoingVariables,
+  ...alertVariables,
 } as const;
 
 export type VariableName = keyof typeof variables;

@@ -1,0 +1,123 @@
+import { SMTPServer } from 'smtp-server';
+import { waitFor } from '../wait-for.ts';
+
+export type ReceivedMail = {
+  from: string;
+  to: string[];
+  /** As it came, CRLF line ends. */
+  raw: string;
+  /** The headers by their names in lower case, unfolded; a name that comes twice has its last value. */
+  headers: Readonly<Record<string, string>>;
+  /** The decoded text parts. */
+  text: string;
+  html: string;
+};
+
+/** `refuse`: 550 to the recipient. `defer`: 451 after the data. `drop`: the connection is cut after the data. `slow`: waits first. */
+export type MailAnswer = 'accept' | 'refuse' | 'defer' | 'drop' | 'drop-in-data' | { slowMs: number };
+
+export type MailServer = {
+  url: string;
+  port: number;
+  mails: readonly ReceivedMail[];
+  answerWith: (answer: MailAnswer) => void;
+  waitForMails: (count: number, timeoutMs?: number) => Promise<readonly ReceivedMail[]>;
+  close: () => Promise<void>;
+};
+
+/** A mail server on loopback that keeps what it accepted, and answers as a test decides. */
+export async function startMailServer(port = 0): Promise<MailServer> {
+  const mails: ReceivedMail[] = [];
+  let how: MailAnswer = 'accept';
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    disableReverseLookup: true,
+    closeTimeout: 100,
+    logger: false,
+    onRcptTo: (_address, _session, callback) =>
+      callback(how === 'refuse' ? Object.assign(new Error('no such mailbox'), { responseCode: 550 }) : null),
+    onData: (stream, session, callback) => {
+      const chunks: Buffer[] = [];
+      const cut = () => {
+        for (const connection of server.connections) connection._socket.destroy();
+      };
+      stream.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        if (how === 'drop-in-data') cut();
+      });
+      stream.on('end', () => {
+        const accept = () => {
+          mails.push(parseMail(session.envelope, Buffer.concat(chunks).toString('utf8')));
+          callback(null, '2.0.0 queued by the test');
+        };
+        if (how === 'drop' || how === 'drop-in-data') cut();
+        else if (how === 'defer')
+          callback(Object.assign(new Error('4.3.0 try again later'), { responseCode: 451 }));
+        else if (typeof how === 'object') setTimeout(accept, how.slowMs);
+        else accept();
+      });
+    },
+  });
+  server.on('error', () => {});
+  const listening = await new Promise<number>((resolve, reject) => {
+    server.server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => resolve((server.server.address() as { port: number }).port));
+  });
+  return {
+    url: `smtp://127.0.0.1:${listening}`,
+    port: listening,
+    mails,
+    answerWith: (answer) => (how = answer),
+    waitForMails: (count, timeoutMs = 15_000) =>
+      waitFor(`${count} mails`, () => mails.length >= count && mails, { timeoutMs }),
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+function parseMail(
+  envelope: { mailFrom: false | { address: string }; rcptTo: { address: string }[] },
+  raw: string,
+): ReceivedMail {
+  const { headers, body } = splitPart(raw);
+  const boundary = /boundary="([^"]+)"/.exec(headers['content-type'] ?? '')?.[1];
+  const parts =
+    boundary === undefined ? [] : body.split(`--${boundary}`).map((part) => splitPart(part.trimStart()));
+  const decoded = (type: string) => {
+    const part = parts.find((each) => each.headers['content-type']?.startsWith(type));
+    return part ? decode(part.body, part.headers['content-transfer-encoding'] ?? '') : '';
+  };
+  return {
+    from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
+    to: envelope.rcptTo.map(({ address }) => address),
+    raw,
+    headers,
+    text: decoded('text/plain'),
+    html: decoded('text/html'),
+  };
+}
+
+function splitPart(raw: string): { headers: Record<string, string>; body: string } {
+  const end = raw.indexOf('\r\n\r\n');
+  const lines = raw
+    .slice(0, end)
+    .replace(/\r\n[ \t]+/g, ' ')
+    .split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
+  return { headers, body: raw.slice(end + 4) };
+}
+
+function decode(body: string, encoding: string): string {
+  const text = body.replace(/\r\n$/, '');
+  if (encoding === 'base64') return Buffer.from(text, 'base64').toString('utf8');
+  if (encoding !== 'quoted-printable') return text;
+  const bytes = text
+    .replace(/=\r\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
