@@ -25,7 +25,7 @@ export type MessageInSql = {
   reason: string;
 };
 
-const minuteMs = 60_000;
+export const minuteMs = 60_000;
 
 /** A world with the alert jobs of one worker, whose clock the test moves, and a mail server. */
 export async function openAlertsWorld() {

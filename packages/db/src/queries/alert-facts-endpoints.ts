@@ -57,7 +57,6 @@ const quietAndFailing = `
 , candidate as materialized (
   select w."ruleId", w."projectId", e.id as "endpointId", t.*
   from ${endpointInUse}
-  cross join statistics_progress progress
   cross join lateral (
     select count(*)::int as count, min(attempted_at) as first, max(attempted_at) as last,
       (array_agg(webhook_log_id order by attempted_at))[1] as first_id, (array_agg(webhook_log_id order by attempted_at desc))[1] as last_id,
@@ -71,7 +70,7 @@ const quietAndFailing = `
       where r.attempt_num = 1 and r.lane = 'live' and coalesce(r.error, '') <> all($3) order by r.attempted_at desc limit 3
     ) as latest
   ) as t
-  where t.count = 3 and (progress.is_backfilled or t.first >= progress.counted_from) and not exists (
+  where t.count = 3 and not exists (
     select from attempt_statistics s where s.project_id = w."projectId" and s.endpoint_id = e.id and s.delivered > 0
       and s.bucket_at > t.first)
 )
@@ -83,7 +82,8 @@ where not exists (
     and d.attempted_at > c.first and d.attempted_at <= c.first + interval '30 minutes')
 and not exists (
   select from delivery_attempts d where d.project_id = c."projectId" and d.endpoint_id = c."endpointId" and d.status = 'delivered'
-    and d.attempted_at > c.first and d.attempted_at >= progress.counted_to)`;
+    and d.attempted_at > c.first and (d.attempted_at >= progress.counted_to
+      or (not progress.is_backfilled and d.attempted_at < progress.counted_from)))`;
 
 /** Endpoints that the relay disabled after a 410. */
 export const readDisabledFacts: ReadFacts = (client, watchers, now) =>
