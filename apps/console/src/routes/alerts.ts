@@ -32,6 +32,7 @@ const shown = ({ kinds, windowMs, ...rule }: AlertRule) => ({
   windowSeconds: windowMs / 1_000,
 });
 
+/** The path that one is removed by comes last: the operations of a Postman collection run in this order. */
 export const alertRoutes = [
   defineRoute({
     method: 'get',
@@ -105,27 +106,6 @@ export const alertRoutes = [
     },
   }),
   defineRoute({
-    method: 'patch',
-    path: `${path}/{alertId}`,
-    name: 'updateAlert',
-    summary: 'Change what is given, and nothing else',
-    tag,
-    role: 'operator',
-    params: one,
-    names,
-    body: alertChanges,
-    example: { windowSeconds: 3_600 },
-    statusCode: 200,
-    answer: alert,
-    handle: async ({ actions }, { params: { alertId }, body: { on: kinds, windowSeconds } }) => {
-      const changes = {
-        ...(kinds && { kinds: [...new Set(kinds)] }),
-        ...(windowSeconds !== undefined && { windowMs: windowSeconds * 1_000 }),
-      };
-      return mapReply(await updateAlert(actions, alertId, changes), shown);
-    },
-  }),
-  defineRoute({
     method: 'post',
     path: `${path}/{alertId}/test`,
     name: 'testAlert',
@@ -154,6 +134,27 @@ export const alertRoutes = [
     answer: alert,
     handle: async ({ actions }, { params: { alertId }, body: { until } }) =>
       mapReply(await snoozeAlert(actions, alertId, until === null ? null : new Date(until)), shown),
+  }),
+  defineRoute({
+    method: 'patch',
+    path: `${path}/{alertId}`,
+    name: 'updateAlert',
+    summary: 'Change what is given, and nothing else',
+    tag,
+    role: 'operator',
+    params: one,
+    names,
+    body: alertChanges,
+    example: { windowSeconds: 3_600 },
+    statusCode: 200,
+    answer: alert,
+    handle: async ({ actions }, { params: { alertId }, body: { on: kinds, windowSeconds } }) => {
+      const changes = {
+        ...(kinds && { kinds: [...new Set(kinds)] }),
+        ...(windowSeconds !== undefined && { windowMs: windowSeconds * 1_000 }),
+      };
+      return mapReply(await updateAlert(actions, alertId, changes), shown);
+    },
   }),
   defineRoute({
     method: 'delete',
