@@ -36,7 +36,15 @@ export type ChaosCommand =
       write: boolean;
       keepLogs: boolean;
     }
-  | { kind: 'order'; seed: number; schedules: number }
+  | {
+      kind: 'order';
+      seed: number;
+      /** Of the report of an earlier search. */
+      path: string | undefined;
+      schedules: number;
+      fromSource: boolean;
+      keepLogs: boolean;
+    }
   | { kind: 'guards'; only: string[]; write: boolean; keepLogs: boolean }
   | { kind: 'wrong'; message: string };
 
@@ -47,9 +55,10 @@ export const usage = `npm run chaos -- [options]
   --guards            removes guards from the apps by injected faults, and expects rows to become red
   --attacks           attacks two receivers while ten projects send genuine webhooks
   --fuzz              sends requests of every wrong kind to one receiver
-  --order             searches random schedules of failures, crashes and redeliveries for one that breaks the order of webhooks
+  --order             searches random schedules of failures, killed processes and servers for one that breaks the order of webhooks
   --schedules N       with --order: how many, 300 when absent
   --seed N            with --fuzz or --order: the seed that determines everything random; any when absent
+  --path P            with --order and its --seed: begins with the round that a search has reported
   --requests N        with --fuzz: how many, 20000 when absent
   --small             runs the rows under one load, with fewer webhooks, and judges no time, as npm test does
   --source            starts the apps from their source instead of the build
@@ -86,6 +95,7 @@ function parse(args: readonly string[]) {
       order: flag,
       schedules: { type: 'string' },
       seed: { type: 'string' },
+      path: { type: 'string' },
       requests: { type: 'string' },
       small: flag,
       source: flag,
@@ -126,9 +136,13 @@ function fuzzRun({ seed, requests, source, write, keepLogs }: Options): ChaosCom
   };
 }
 
-function orderSearch({ seed, schedules }: Options): ChaosCommand {
+function orderSearch({ seed, path, schedules, source, keepLogs }: Options): ChaosCommand {
+  if (path !== undefined && seed === undefined) throw new Error('--path needs the --seed of its report');
   return {
     kind: 'order',
+    path,
+    fromSource: source,
+    keepLogs,
     seed: seed === undefined ? randomInt(2 ** 31) : wholeNumber('seed', seed),
     schedules: schedules === undefined ? 300 : wholeNumber('schedules', schedules),
   };

@@ -11,7 +11,7 @@ import { fuzzCells } from './fuzz/fuzz-table.ts';
 import { runFuzz } from './fuzz/run-fuzz.ts';
 import { readCommandLine, usage, type ChaosCommand } from './command-line.ts';
 import { runGuardTrials, slowCommits } from './guards/trials.ts';
-import { searchOrder } from './order.ts';
+import { searchOrder } from './order/search-order.ts';
 import type { RowResult } from './outcome/conclude.ts';
 import type { Row } from './row.ts';
 import { rows } from './rows.ts';
@@ -39,8 +39,7 @@ switch (command.kind) {
     await withServices((services) => fuzz(command, services), command);
     break;
   case 'order':
-    say(`${command.schedules} schedules from seed ${command.seed}`);
-    if (!(await searchOrder(command))) process.exitCode = 1;
+    await withServices((services) => order(command, services), command);
     break;
   case 'run':
     await withServices((services) => runRows(command, services), command);
@@ -49,7 +48,7 @@ switch (command.kind) {
 
 function withServices(
   work: (services: DurableServices) => Promise<boolean>,
-  { kind, keepLogs }: { kind: 'run' | 'guards' | 'attacks' | 'fuzz'; keepLogs: boolean },
+  { kind, keepLogs }: { kind: 'run' | 'guards' | 'attacks' | 'fuzz' | 'order'; keepLogs: boolean },
 ): Promise<void> {
   const postgresSettings = kind === 'guards' ? slowCommits : [];
   return withDurableServices({ say, keepLogs, postgresSettings }, async (services) => {
@@ -122,6 +121,14 @@ async function fuzz(
   process.stdout.write(`\n${plainTable(cells, [3])}\n`);
   if (write) await replaceTable('docs/security.md', 'fuzz', markdownTable(cells));
   return run.problems.length === 0;
+}
+
+async function order(
+  { seed, path, schedules, fromSource }: Extract<ChaosCommand, { kind: 'order' }>,
+  services: DurableServices,
+): Promise<boolean> {
+  say(`The seed is ${seed}`);
+  return searchOrder({ services, apps: appsToRun(fromSource, services), seed, path, schedules, say });
 }
 
 async function tryGuards(

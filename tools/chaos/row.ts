@@ -25,6 +25,8 @@ export type Row = {
   workerPreload?: string;
   /** False: no delivery uses up its schedule and none is held for the whole row, because that would take longer than the row. */
   everyEnd?: boolean;
+  /** One endpoint is ordered, and the order of its arrivals is judged. */
+  ordered?: boolean;
   /** New webhooks; 150 when absent. */
   perSecond?: number;
   /** The time limit of the whole row, ms, where it needs more than other rows. */

@@ -4,6 +4,7 @@ import { endpointDown } from './rows/endpoint-down.ts';
 import { endpointDownLong } from './rows/endpoint-down-long.ts';
 import { endpointFlapping } from './rows/endpoint-flapping.ts';
 import { endpointHanging } from './rows/endpoint-hanging.ts';
+import { orderedRows } from './rows/ordered.ts';
 import { oldBesideNew } from './rows/old-beside-new.ts';
 import { pauseResumeKills } from './rows/pause-resume-kills.ts';
 import { rabbitmqAlarm } from './rows/rabbitmq-alarm.ts';
@@ -43,5 +44,6 @@ export const rows: readonly Row[] = [
   endpointFlapping,
   pauseResumeKills,
   sigterm,
+  ...orderedRows,
   oldBesideNew,
 ];

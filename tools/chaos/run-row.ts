@@ -73,6 +73,7 @@ function createSiteFor(row: Row, options: RunOptions, logFolder: string): Promis
     workersProxied: row.workersProxied ?? false,
     workerPreload: row.workerPreload === undefined ? [] : [preloadPath(row.workerPreload)],
     everyEnd: !options.brief && row.everyEnd !== false,
+    ordered: row.ordered ?? false,
     fault: options.fault,
     logFolder,
   });

@@ -57,6 +57,8 @@ export type SiteOptions = {
   workerPreload: readonly string[];
   /** Whether some deliveries use up their schedule, and some are held. */
   everyEnd: boolean;
+  /** Whether there is an ordered endpoint. */
+  ordered: boolean;
   /** The guard that the apps run without. */
   fault?: InjectedFault | undefined;
   logFolder: string;
@@ -89,7 +91,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
     await previous?.migrate(world);
     await openProxies(opened, options, server);
     const projects: TargetProject[] = [];
-    for (const targets of targetsOf(options.everyEnd)) {
+    for (const targets of targetsOf(options)) {
       projects.push(await addTargets(opened, targets, previous?.addProject ?? addProject));
     }
     if (options.everyEnd) await changeEndpoint(world, idOf(opened, 'paused'), 'paused = true');
@@ -189,7 +191,12 @@ async function addTargets(
   const started = await Promise.all(targets.map(({ name, how }) => startEndpoint(name, how)));
   const project = await add(
     world,
-    targets.map(({ retry }, index) => ({ url: existing(started[index], 'endpoint').url, retry })),
+    targets.map(({ retry, timeoutMs, orderingKey }, index) => ({
+      url: existing(started[index], 'endpoint').url,
+      retry,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(orderingKey !== undefined && { orderingKey }),
+    })),
   );
   for (const [index, id] of project.endpointIds.entries()) {
     endpoints.set(id, existing(started[index], 'endpoint'));

@@ -16,6 +16,7 @@ export function together(rows: readonly Row[]): Row {
     },
     check: (evidence) => rows.flatMap((row) => row.check?.(evidence) ?? []),
     mayRefuse: rows.some(({ mayRefuse }) => mayRefuse),
+    ordered: rows.some(({ ordered }) => ordered),
     ownServers: rows.flatMap(({ ownServers }) => ownServers ?? []),
     proxied: rows.flatMap(({ proxied }) => proxied ?? []),
     workersProxied: rows.some(({ workersProxied }) => workersProxied),

@@ -8,6 +8,10 @@ import { postAsProvider, type Answer, type ProviderRequest } from './post-as-pro
 export type SentWebhook = {
   projectId: string;
   webhookId: string;
+  /** The value of `/order` in its body. */
+  orderKey: string;
+  /** When it was first sent. `performance.now()`, ms, as `acceptedAt`. */
+  sentAt: number;
   /** The same in every try. */
   request: ProviderRequest;
   /** The ids in its 202s. More than one is a defect: the relay has the webhook twice. */
@@ -25,6 +29,7 @@ const resentOneIn = 20;
 const resentAfterMs = 1_500;
 const largeOneIn = 33;
 const tickMs = 10;
+const orderKeys = 20;
 
 /**
  * Providers of several projects. They send new webhooks at a steady rate, in turn over projects and receivers, whatever the
@@ -129,7 +134,9 @@ export class Load {
 
   async #send(): Promise<void> {
     const number = this.webhooks.length;
-    const webhook = webhookOf(this.#projects[number % this.#projects.length] as SeededProject, number);
+    const project = this.#projects[number % this.#projects.length] as SeededProject;
+    const orderKey = `order_${Math.floor(number / this.#projects.length) % orderKeys}`;
+    const webhook = webhookOf(project, number, orderKey);
     this.webhooks.push(webhook);
     await this.#countOutstanding(async () => {
       await this.#sendUntilAccepted(webhook);
@@ -174,9 +181,9 @@ export class Load {
   }
 }
 
-function webhookOf(project: SeededProject, number: number): SentWebhook {
+function webhookOf(project: SeededProject, number: number, orderKey: string): SentWebhook {
   const webhookId = `evt_${number}`;
-  const body = bodyOf(webhookId, number);
+  const body = bodyOf(webhookId, number, orderKey);
   const headers = {
     'content-type': 'application/json',
     'content-length': String(body.length),
@@ -184,13 +191,20 @@ function webhookOf(project: SeededProject, number: number): SentWebhook {
     ...signAsProvider(project, body),
   };
   const request = { path: `/v1/webhooks/${project.id}`, headers, body };
-  return { projectId: project.id, webhookId, request, ids: new Set() };
+  const sentAt = performance.now();
+  return { projectId: project.id, webhookId, orderKey, sentAt, request, ids: new Set() };
 }
 
 /** Unique. About 1 KiB, and some of 40 KiB, which go through the queues of large messages. */
-function bodyOf(webhookId: string, number: number): Buffer {
+function bodyOf(webhookId: string, number: number, order: string): Buffer {
   const padding = 'x'.repeat(number % largeOneIn === 0 ? 40_000 : 900);
   return Buffer.from(
-    JSON.stringify({ event: 'payment.captured', id: webhookId, at: new Date().toISOString(), padding }),
+    JSON.stringify({
+      event: 'payment.captured',
+      id: webhookId,
+      order,
+      at: new Date().toISOString(),
+      padding,
+    }),
   );
 }

@@ -10,7 +10,7 @@ export type TargetProject = SeededProject & { endpointIds: string[] };
 /** Adds a project with these endpoints, and its epoch in Redis, as `project create` does. */
 export async function addProject(
   world: World,
-  endpoints: readonly { url: string; retry: string; orderingKey?: string }[],
+  endpoints: readonly { url: string; retry: string; timeoutMs?: number; orderingKey?: string }[],
 ): Promise<TargetProject> {
   const project = await seedProject(world);
   const endpointIds: string[] = [];

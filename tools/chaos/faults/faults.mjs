@@ -167,6 +167,28 @@ export const faults = {
       };
     },
   ),
+  turn: [
+    {
+      app: 'worker',
+      module: 'packages/db/dist/queries/ordered-turns.js',
+      name: 'takeTurns',
+      replace: (_, used) => (/** @type {unknown} */ _pool, /** @type {unknown[]} */ asked) => {
+        used();
+        return Promise.resolve(asked.map(() => ({ kind: 'unordered' })));
+      },
+    },
+  ],
+  'order-mark': [
+    {
+      app: 'receiver',
+      module: 'packages/cache/dist/ordering/order-marks.js',
+      name: 'markBehind',
+      replace: (_, used) => () => {
+        used();
+        return Promise.resolve(true);
+      },
+    },
+  ],
   breaker: [
     {
       app: 'worker',

@@ -71,6 +71,18 @@ export const guards: readonly Guard[] = [
     expects: /deliveries are lost/,
   },
   {
+    name: 'turn',
+    without: 'a worker posts the deliveries of an ordered endpoint without their turn',
+    row: 'ordered-worker-kill',
+    expects: /arrived after a later one of their key/,
+  },
+  {
+    name: 'order-mark',
+    without: 'later webhooks of a project do not wait for those whose rows are spilled',
+    row: 'ordered-postgres-stopped',
+    expects: /arrived after a later one of their key/,
+  },
+  {
     name: 'breaker',
     without: 'the breaker of an endpoint that fails never opens',
     row: 'endpoint-down-long',

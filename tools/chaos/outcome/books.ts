@@ -2,6 +2,7 @@ import { timeOfId } from '@hqrelay/domain/ids';
 import type { Endpoint } from '../endpoint.ts';
 import type { Ledger } from './ledger.ts';
 import type { SentWebhook } from '../../harness/load.ts';
+import { orderProblems } from './order-problems.ts';
 import type { Remains } from './remains.ts';
 import type { Fault } from '../row.ts';
 
@@ -73,7 +74,7 @@ export function balance(input: BooksInput): Books {
     lost: found.lost.length + found.neverArrived.length,
     duplicates: duplicates.count,
     unexplained: duplicates.unexplained,
-    problems: [...problemsOf(found), ...attemptProblems(input)],
+    problems: [...problemsOf(found), ...attemptProblems(input), ...orderProblems(input)],
   };
 }
 

@@ -5,8 +5,8 @@ import { repositoryRoot } from '@hqrelay/services/app-process';
 const vitest = 'node_modules/vitest/vitest.mjs';
 const test = 'apps/worker/test/order-property.test.ts';
 
-/** Runs the search for a fault in the order of webhooks over so many random schedules. True when it finds none. */
-export async function searchOrder({
+/** Runs the search for a fault in the order of webhooks at the statements of a worker. True when there is none. */
+export async function searchStatements({
   seed,
   schedules,
 }: {
