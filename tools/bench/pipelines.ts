@@ -22,6 +22,7 @@ export type Pipeline = {
   /** Webhooks are posted to `url`, signed with `secret`. */
   url: string;
   secret: string;
+  endpointId: string;
   /** How a receiver publishes a webhook to the worker. */
   work: {
     prepare: (channel: Channel) => Promise<unknown>;
@@ -61,6 +62,7 @@ export async function createProduct(options: PipelineOptions): Promise<Pipeline>
     world,
     url: `http://127.0.0.1:${receiverPort}/v1/webhooks/${project.id}`,
     secret: project.secret,
+    endpointId,
     work: {
       prepare: assertTopology,
       exchange: workExchange,
@@ -118,6 +120,7 @@ export async function createBare(options: PipelineOptions): Promise<Pipeline> {
     world,
     url: `http://127.0.0.1:${port}/`,
     secret: project.secret,
+    endpointId,
     work: {
       prepare: (channel) =>
         channel.assertQueue('bare.webhooks', { durable: true, arguments: { 'x-queue-type': 'quorum' } }),

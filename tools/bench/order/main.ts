@@ -1,4 +1,5 @@
-// `npm run bench -- --order` compares an ordered endpoint, over ten thousand keys, with an unordered one.
+// `npm run bench -- --order` compares an ordered endpoint, over ten thousand keys, with an unordered one, and with one that has a
+// crowd: a million keys seen, and a hundred thousand webhooks that wait behind one of them.
 import { join } from 'node:path';
 import { copyBuiltApps } from '../../harness/app-copy.ts';
 import type { DurableServices } from '../../harness/durable-services.ts';
@@ -6,19 +7,25 @@ import { startGenerator, startSink } from '../children.ts';
 import { createProduct, type Pipeline } from '../pipelines.ts';
 import { measureRound, type Measured } from '../round.ts';
 import { spreadOf, type Spread } from '../summary.ts';
+import { addCrowd } from './add-crowd.ts';
 
-/** A figure of the unordered endpoint, and of the ordered one relative to that. */
-export type OrderLine = { figure: string; unordered: Spread; ordered: Spread; ratio: number };
+/** A figure of each variant, of the ordered one relative to the unordered, and of the crowded one relative to the ordered. */
+export type OrderLine = Record<Variant, Spread> & {
+  figure: string;
+  orderedToUnordered: number;
+  crowdedToOrdered: number;
+};
 
-const variants = ['unordered', 'ordered'] as const;
+const variants = ['unordered', 'ordered', 'crowded'] as const;
 type Variant = (typeof variants)[number];
 
 /** The generator sends it with ten thousand values. */
 const orderingKey = 'header:X-Bench-Key';
 const plans = {
-  full: { rounds: 3, warmUpSeconds: 3, seconds: 6, connections: 64 },
+  full: { rounds: 3, warmUpSeconds: 2, seconds: 4, connections: 64 },
   quick: { rounds: 1, warmUpSeconds: 2, seconds: 3, connections: 64 },
 };
+const crowd = { keysSeen: 1_000_000, waiting: 100_000 };
 const figures = [
   'accepted/s',
   'accepting, receiver µs',
@@ -27,6 +34,9 @@ const figures = [
   'both/s',
   'both, receiver µs',
   'both, worker µs',
+  'both, Postgres µs',
+  'receiver, peak MiB',
+  'worker, peak MiB',
 ];
 
 export async function measureOrder(
@@ -40,6 +50,9 @@ export async function measureOrder(
   try {
     pipelines.set('unordered', await createProduct(shared));
     pipelines.set('ordered', await createProduct({ ...shared, orderingKey }));
+    const crowded = await createProduct({ ...shared, orderingKey });
+    pipelines.set('crowded', crowded);
+    await addCrowd(crowded, crowd);
     const rounds: Record<Variant, Measured>[] = [];
     for (let round = 0; round < plan.rounds; round += 1) {
       const measured = {} as Record<Variant, Measured>;
@@ -60,6 +73,13 @@ export async function measureOrder(
 
 function compare(rounds: readonly Record<Variant, Measured>[], figure: string): OrderLine {
   const of = (variant: Variant) => spreadOf(rounds.map((round) => round[variant][figure])) as Spread;
-  const [unordered, ordered] = [of('unordered'), of('ordered')];
-  return { figure, unordered, ordered, ratio: ordered.median / unordered.median };
+  const [unordered, ordered, crowded] = [of('unordered'), of('ordered'), of('crowded')];
+  return {
+    figure,
+    unordered,
+    ordered,
+    crowded,
+    orderedToUnordered: ordered.median / unordered.median,
+    crowdedToOrdered: crowded.median / ordered.median,
+  };
 }
