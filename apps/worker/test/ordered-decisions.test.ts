@@ -8,6 +8,7 @@ import { acceptingAt } from './ordered-webhooks.ts';
 import { openWorkerWorld } from './worker-world.ts';
 
 const world = await openWorkerWorld();
+const running = new AbortController().signal;
 const deps = {
   pool: world.sql,
   actor: 'cli:test' as const,
@@ -103,5 +104,47 @@ describe('a decision about an ordered delivery', () => {
     endpoint.answerWith({ statusCode: 200 });
     await waitFor('the third', () => arrived().includes(others[1]!.id));
     expect(arrived().filter((id) => id !== first.id)).toEqual([others[1]!.id]);
+  });
+});
+
+describe('an ordered webhook without a message', () => {
+  it('a webhook that is put back takes its turn, and those behind it follow', async () => {
+    const { projectId, endpoints } = await world.seed({ orderingKey: '/key' });
+    const { id: endpointId, endpoint } = endpoints[0]!;
+    const { draft, accept } = acceptingAt(world, projectId, endpointId);
+    const first = draft('a');
+    await first.record();
+    const second = await accept('a');
+    await world.waitForHeld(second.id);
+    await world.jobs.putBackStranded.run(running);
+    world.clock.aheadMs = 61_000;
+    await world.jobs.putBackStranded.run(running);
+    await world.jobs.drainOutbox.run(running);
+    const requests = await endpoint.waitForRequests(2);
+    world.clock.aheadMs = 0;
+    expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([first.id, second.id]);
+    expect(requests.map(({ headers }) => headers['x-hqrelay-sequence'])).toEqual(['1', '2']);
+  });
+});
+
+describe('the metrics of ordered keys', () => {
+  it('the gauges count a key with waiting webhooks once, and give the age of the oldest', async () => {
+    const { first, others } = await seedRefused('30m', 'continue', 2);
+    const gauges = async () => {
+      await world.jobs.measureBacklog.run();
+      const text = await world.registry.metrics();
+      const valueOf = (name: string) => Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1]);
+      return {
+        keys: valueOf('hqrelay_ordered_keys_held'),
+        age: valueOf('hqrelay_ordered_key_oldest_age_seconds'),
+      };
+    };
+    world.clock.aheadMs = 7_200_000;
+    const before = await gauges();
+    world.clock.aheadMs = 0;
+    expect(before.keys).toBeGreaterThanOrEqual(1);
+    expect(before.age).toBeGreaterThanOrEqual(7_200);
+    for (const { deliveryId } of [first, ...others]) await cancel(deliveryId);
+    expect((await gauges()).keys).toBe(before.keys - 1);
   });
 });

@@ -149,7 +149,7 @@ async function closeDeadLetters(
   );
 }
 
-/** The dead letter and the held delivery, which are no audit rows, and what an operator did. */
+/** The dead letter and the delivery that is held behind it, which are no audit rows, and what an operator did. */
 async function tellRest(
   world: World,
   { project, shop, lost, late }: { project: string; shop: string; lost: WebhookLogRow; late: WebhookLogRow },
@@ -171,6 +171,13 @@ async function tellRest(
     message: Buffer.from('m'),
   };
   await holdWebhook(world.sql, { ...held, dueAt: at('02:50:00') }, at('02:46:00'));
+  for (const [index, { id }] of [lost, late].entries()) {
+    await world.sql.query(
+      `insert into ordered_deliveries (delivery_id, webhook_log_id, endpoint_id, ordering_key, sequence, accepted_at_us)
+       values ($1, $2, $3, 'order-1', $4, 0)`,
+      [deliveryId(id, shop), id, shop, index + 1],
+    );
+  }
   const client = await world.sql.connect();
   const facts = { actor: 'cli:ana', projectId: project, target: shop, details: {} };
   await insertAdminLog(client, { id: freshId(), action: 'endpoint.pause', ...facts });

@@ -181,6 +181,17 @@ const answers: Record<string, { of?: Record<string, string>; rows: () => Row[] }
       { url: 'https://shop.example/hooks', reason: 'paused', held: '1', oldest_webhook: time('02:45:00') },
     ],
   },
+  'Which ordered deliveries wait, and behind which webhook?': {
+    rows: () => [
+      {
+        url: 'https://shop.example/hooks',
+        ordering_key: 'order-1',
+        deliveries: '2',
+        oldest_webhook: time('02:30:00'),
+        behind: story.lost,
+      },
+    ],
+  },
   'Who changed what?': {
     of: { until: 'infinity' },
     rows: () => [{ actor: 'cli:ana', action: 'endpoint.pause', target: story.shop }],
