@@ -50,7 +50,7 @@ const schedule = fc.array(step, { minLength: 8, maxLength: 24 });
 
 type Arrival = { id: string; key: string };
 
-/** One schedule under way: an endpoint of its own, and what was accepted for it. */
+/** One schedule under way: with its own endpoint and the webhooks that were accepted for it. */
 async function openRun() {
   const { projectId, endpoints } = await world.seed({
     retry: '1s,1s,1s,1s',
@@ -127,7 +127,7 @@ async function untilEnded({ endpointId, redelivered }: Run): Promise<void> {
   await Promise.all(redelivered);
 }
 
-/** Runs a schedule and returns what arrived, in that order, and what was accepted. */
+/** Runs a schedule. Returns the accepted webhooks, and the arrivals in their order. */
 async function runSchedule(steps: readonly Step[]) {
   const run = await openRun();
   try {

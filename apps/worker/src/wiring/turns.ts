@@ -27,7 +27,7 @@ const releaseTimeoutMs = 5_000;
 export function createTurns(postgres: Postgres, publisher: Publisher, logger: Pick<Logger, 'warn'>): Turns {
   const tryWithin = async <T>(ms: number, query: (pool: Postgres['pool']) => Promise<T>) =>
     postgres.tryWithin(ms, query).catch((error: unknown) => {
-      // As after a deadlock: the message comes again, or a job ends the turn.
+      // A deadlock, for example: the delivery is held, or the job ends its turn.
       logger.warn({ err: error }, 'turn.statement_failed');
       return undefined;
     });
