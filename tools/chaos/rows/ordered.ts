@@ -8,4 +8,6 @@ export const orderedRows: readonly Row[] = [workerKill, rabbitmqRestart, postgre
   name: `ordered-${row.name}`,
   fault: `${row.fault}, with an ordered endpoint`,
   ordered: true,
+  // What a killed worker had claimed waits for its claim, and what was spilled for its sequences.
+  withinMs: 120_000,
 }));
