@@ -40,6 +40,6 @@ async function untilDelivered({ world }: OrderSite, lanes: readonly Lane[]): Pro
   };
   return waitFor('every delivery to end', hasEnded, { timeoutMs: deliveredWithinMs, everyMs: 200 }).then(
     () => [],
-    (error: Error) => [error.message],
+    (error: unknown) => [error instanceof Error ? error.message : String(error)],
   );
 }

@@ -27,7 +27,9 @@ export async function searchProcesses(
   const keepsOrder = fc.asyncProperty(round, async (given) => {
     runs += 1;
     const startedAt = performance.now();
-    const problems = await runRound(site, given);
+    const problems = await runRound(site, given).catch((error: unknown) => [
+      `the round could not be run: ${String(error)}`,
+    ]);
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
     say(`round ${runs}, ${describeFaults(given)}: ${problems[0] ?? 'in order'} (${seconds} s)`);
     if (problems.length > 0) throw new Error(problems.join('; '));
@@ -37,8 +39,7 @@ export async function searchProcesses(
     numRuns: rounds,
     endOnFailure,
     ...(path !== undefined && { path }),
-    interruptAfterTimeLimit: rounds * roundWithinMs + shrinkWithinMs,
-    markInterruptAsFailure: true,
+    plugins: [fc.interruptAfterTimeLimit(rounds * roundWithinMs + shrinkWithinMs, { failOnInterrupt: true })],
   });
   return result.failed ? fc.defaultReportMessage(result) : undefined;
 }
