@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from './free-port.ts';
@@ -126,5 +126,13 @@ function nodeArguments({ app, from, preload = [] }: AppOptions): string[] {
   }
   const main = join(from.folder, `apps/${app}/dist/main.js`);
   if (!existsSync(main)) throw new Error(`apps/${app} is not built: run npm run build`);
-  return [...preloads, '--enable-source-maps', main];
+  return [...preloads, ...nodeOptionsOf(app), main];
+}
+
+/** The options of Node in the script `start:<app>`: a built app runs as it does in production. */
+function nodeOptionsOf(app: AppName): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  return (scripts[`start:${app}`] ?? '').split(' ').filter((word) => word.startsWith('--'));
 }
