@@ -18,6 +18,9 @@ export type GeneratorResult = {
   seconds: number;
   p50Ms: number;
   p99Ms: number;
+  maxMs: number;
+  /** Answers from 500 on, which `refused` contains too. */
+  serverErrors: number;
 };
 
 export type Generator = {
@@ -26,6 +29,8 @@ export type Generator = {
     secret: string;
     seconds: number;
     connections: number;
+    /** As fast as the connections allow when absent. */
+    perSecond?: number;
   }) => Promise<GeneratorResult>;
   end: () => void;
 };

@@ -7,16 +7,18 @@ const padding = 'x'.repeat(925);
 let number = 0;
 
 /**
- * @typedef {{ url: string; secret: string; seconds: number; connections: number }} Order
+ * @typedef {{ url: string; secret: string; seconds: number; connections: number; perSecond?: number }} Order
  */
 
-process.on('message', (/** @type {Order} */ { url, secret, seconds, connections }) => {
+process.on('message', (/** @type {Order} */ { url, secret, seconds, connections, perSecond }) => {
   autocannon(
     {
       url,
       method: 'POST',
       connections,
       duration: seconds,
+      // Times of answers, not of requests that the machine could not even send when they were due.
+      ...(perSecond && { overallRate: perSecond, ignoreCoordinatedOmission: true }),
       requests: [
         {
           setupRequest: (request) => {
@@ -46,6 +48,8 @@ process.on('message', (/** @type {Order} */ { url, secret, seconds, connections 
         seconds: result.duration,
         p50Ms: result.latency.p50,
         p99Ms: result.latency.p99,
+        maxMs: result.latency.max,
+        serverErrors: result['5xx'],
       });
     },
   );

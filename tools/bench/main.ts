@@ -1,9 +1,6 @@
 // `npm run bench` measures the product on this machine, beside a bare pipeline with the same effects and none of its code.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { format } from 'prettier';
 import { copyBuiltApps } from '../harness/app-copy.ts';
 import { withDurableServices, type DurableServices } from '../harness/durable-services.ts';
 import { replaceTable } from '../harness/replace-table.ts';
@@ -17,9 +14,14 @@ import { listCells, measureLists } from './lists/main.ts';
 import { withListServer } from './lists/list-server.ts';
 import { measureOracle } from './oracle/main.ts';
 import { measureOrder } from './order/main.ts';
+import { measureProfiles, type ProfileLine } from './profile/main.ts';
+import type { RateLine } from './rates/site.ts';
+import { measureSpike } from './rates/spike.ts';
+import { measureSustained } from './rates/sustained.ts';
+import { writeReport, writeResults } from './report/write-report.ts';
 import { measureScrapes } from './scrape/main.ts';
 import { measureTracing } from './tracing/main.ts';
-import { cellsOf, summarize, textOf, type Figure } from './summary.ts';
+import { cellsOf, summarize, textOf } from './summary.ts';
 
 const usage = `npm run bench -- [options]
 
@@ -32,11 +34,14 @@ const usage = `npm run bench -- [options]
   --scrape       measures how long a scrape of the metrics takes, with and without load, instead of throughput
   --order        compares an ordered endpoint over ten thousand keys with an unordered one, and with one that has seen a
                  million keys and has 100,000 webhooks waiting behind one, instead of throughput
+  --profile      shows by CPU profiles where the processes of both pipelines spend their time, instead of throughput
+  --spike        sends a hundred times the normal rate for a minute, instead of measuring throughput
+  --sustained    sends 1,000 webhooks a second for five minutes, instead of measuring throughput
   --tracing      compares the product with and without traces, instead of throughput
   --only A,B     runs these scenarios of --isolation, or queries of --lists, alone
   --drain        measures draining alone, from a backlog that no receiver has accepted, in five short rounds
   --quick        runs one short round, which shows whether it works, not how fast
-  --write        replaces the table in docs/performance.md
+  --write        replaces the table in docs/performance.md; that of throughput with the chart and docs/capacity.md
 `;
 
 const { values } = parseArgs({
@@ -46,6 +51,9 @@ const { values } = parseArgs({
     oracle: { type: 'boolean', default: false },
     scrape: { type: 'boolean', default: false },
     order: { type: 'boolean', default: false },
+    profile: { type: 'boolean', default: false },
+    spike: { type: 'boolean', default: false },
+    sustained: { type: 'boolean', default: false },
     tracing: { type: 'boolean', default: false },
     lists: { type: 'boolean', default: false },
     webhooks: { type: 'string', default: '5000000' },
@@ -67,7 +75,17 @@ else if (values.lists) await withListServer({ say, folder: values.keep }, lists)
 else await withDurableServices({ say }, modeOf(values));
 
 function modeOf(wanted: typeof values): (services: DurableServices) => Promise<void> {
-  const modes = { dashboards, isolation, oracle, order, scrape, tracing };
+  const modes = {
+    dashboards,
+    isolation,
+    oracle,
+    order,
+    profile,
+    scrape,
+    spike: rates('spike', measureSpike),
+    sustained: rates('sustained', measureSustained),
+    tracing,
+  };
   const [mode] = Object.entries(modes).filter(([name]) => wanted[name as keyof typeof modes]);
   return mode?.[1] ?? throughput;
 }
@@ -163,6 +181,32 @@ async function order(services: DurableServices): Promise<void> {
   if (both.orderedToUnordered < 0.5 || both.crowdedToOrdered < 0.7) process.exitCode = 1;
 }
 
+async function profile(services: DurableServices): Promise<void> {
+  const { areas, functions } = await measureProfiles(services);
+  const head = ['process', 'µs of self time for each webhook', 'product', 'bare'];
+  const cells = (lines: readonly ProfileLine[]) =>
+    lines.map(({ app, name, product, bare }) => [app, name, product.toFixed(1), bare.toFixed(1)]);
+  process.stdout.write(`\n${plainTable([head, ...cells(functions)])}\n`);
+  await showTable('docs/performance.md', 'profile', [head, ...cells(areas)]);
+}
+
+function rates(
+  name: string,
+  measure: (services: DurableServices, options: { quick: boolean }) => Promise<RateLine[]>,
+): (services: DurableServices) => Promise<void> {
+  return async (services) => {
+    const lines = await measure(services, { quick: values.quick });
+    const cells = lines.map(({ figure, value, bound, holds }) => [
+      figure,
+      value,
+      bound,
+      holds ? 'yes' : 'NO',
+    ]);
+    await showTable('docs/performance.md', name, [['figure', 'measured', 'bound', 'holds'], ...cells]);
+    if (lines.some(({ holds }) => !holds)) process.exitCode = 1;
+  };
+}
+
 async function tracing(services: DurableServices): Promise<void> {
   const lines = await measureTracing(services, { quick: values.quick, say });
   const cells = lines.map(({ figure, off, onToOff, offToOff }) => [
@@ -181,8 +225,8 @@ async function throughput(services: DurableServices): Promise<void> {
   try {
     const figures = summarize(await runRounds({ services, sink, generator, ...plan }));
     process.stdout.write(`\n${plainTable(cellsOf(figures))}\n`);
-    if (!values.quick && !values.drain) await writeResults(figures);
-    if (values.write) await replaceTable('docs/performance.md', 'bench', markdownTable(cellsOf(figures)));
+    if (!values.quick && !values.drain) say(`Written to ${await writeResults(plan, figures)}`);
+    if (values.write && !values.drain) await writeReport(figures);
   } finally {
     sink.end();
     generator.end();
@@ -213,20 +257,4 @@ async function runRounds(options: RoundOptions): Promise<Record<PipelineName, Me
 async function createPipelines(services: DurableServices, sinkUrl: string): Promise<Pipeline[]> {
   const options = { services, apps: copyBuiltApps(join(services.folder, 'apps')), sinkUrl };
   return [await createProduct(options), await createBare(options)];
-}
-
-/** Writes the figures, with the machine that they were measured on. */
-async function writeResults(figures: readonly Figure[]): Promise<void> {
-  const at = new Date().toISOString();
-  const folder = join(import.meta.dirname, 'results');
-  mkdirSync(folder, { recursive: true });
-  const file = join(folder, `${at.slice(0, 19).replaceAll(':', '-')}.json`);
-  const machine = {
-    cpu: cpus()[0]?.model.trim() ?? 'unknown',
-    cores: availableParallelism(),
-    node: process.version,
-  };
-  const json = await format(JSON.stringify({ at, machine, plan, figures }), { parser: 'json' });
-  writeFileSync(file, json);
-  say(`Written to ${file}`);
 }

@@ -39,8 +39,10 @@ export type PipelineOptions = {
   services: DurableServices;
   apps: AppSource;
   sinkUrl: string;
-  /** More variables for the product's processes. */
+  /** More variables for the processes. */
   env?: Readonly<Record<string, string>>;
+  /** Modules that Node loads before the processes. */
+  preload?: readonly string[];
   /** Of the endpoint; unordered when absent. */
   orderingKey?: string;
 };
@@ -50,7 +52,8 @@ export async function createProduct(options: PipelineOptions): Promise<Pipeline>
   const env = { ...world.env, ...options.env };
   const start = async (app: AppName, port: number): Promise<Stage> => {
     const logFile = join(options.services.folder, `${app}.log`);
-    const started = await createApp({ app, port, from: options.apps, env, logFile });
+    const { apps: from, preload = [] } = options;
+    const started = await createApp({ app, port, from, env, logFile, preload });
     started.start();
     await started.waitUntilReady();
     await waitFor(`every store of the ${app}`, () => hasEveryStore(port));
@@ -99,17 +102,19 @@ export async function createBare(options: PipelineOptions): Promise<Pipeline> {
   const [port] = (await freePorts(1)) as [number];
   const env = {
     ...world.env,
+    ...options.env,
     RECEIVER_PORT: String(port),
     PROJECT_ID: project.id,
     ENDPOINT_ID: endpointId,
     ENDPOINT_URL: options.sinkUrl,
     SECRET: project.secret,
   };
+  const preloads = (options.preload ?? []).flatMap((path) => ['--import', path]);
   const start = (name: string): ServerProcess =>
     new ServerProcess({
       name: `bare ${name}`,
       command: process.execPath,
-      args: [join(import.meta.dirname, `bare/${name}.mjs`)],
+      args: [...preloads, join(import.meta.dirname, `bare/${name}.mjs`)],
       env: { ...process.env, ...env },
       logFile: join(options.services.folder, `bare-${name}.log`),
       stopSignal: 'SIGTERM',

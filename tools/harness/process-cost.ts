@@ -28,7 +28,16 @@ export function cpuMicroseconds(pids: Readonly<Record<string, number>>): Record<
 
 /** The most memory the process itself has held, MiB. */
 export function peakMemoryMib(pid: number): number {
-  const line = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return statusMib(pid, 'VmHWM');
+}
+
+/** The memory the process itself holds, MiB. */
+export function memoryMib(pid: number): number {
+  return statusMib(pid, 'VmRSS');
+}
+
+function statusMib(pid: number, field: string): number {
+  const line = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(line?.[1] ?? 0) / 1_024;
 }
 

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import type { Figure } from './summary.ts';
+import { coreCells, coreLimitCells, costsOf, spikeCells } from './report/capacity.ts';
+
+const figure = (name: string, median: number): Figure => ({
+  name,
+  product: { median, lowest: median, highest: median },
+  bare: null,
+  ratio: null,
+});
+const figures = [
+  figure('both, receiver µs', 600),
+  figure('both, worker µs', 300),
+  figure('both, RabbitMQ µs', 120),
+  figure('both, Redis µs', 60),
+  figure('both, Postgres µs', 120),
+];
+
+it('cores are the cost of a webhook times the rate, at 60 % use', () => {
+  const cells = coreCells(costsOf(figures));
+  expect(cells[1]).toEqual(['receiver', '600', '1.0', '5.0', '20.0']);
+  expect(cells.at(-2)).toEqual(['all', '1200', '2.0', '10.0', '40.0']);
+  expect(cells.at(-1)).toEqual(['machines of 8 cores', '', '1', '2', '5']);
+});
+
+it('the process that fills a core first comes first', () => {
+  expect(coreLimitCells(costsOf(figures))[1]).toEqual(['receiver', '1667']);
+});
+
+it('a spike of 20,000 a second for a minute leaves what was not delivered', () => {
+  expect(spikeCells()[1]).toEqual(['1,000/s', '1,140,000', '1.6 GiB', '24 min']);
+});
+
+it('results without the costs are an error', () => {
+  expect(() => costsOf([])).toThrow('no cost of receiver');
+});
