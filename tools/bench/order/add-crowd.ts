@@ -17,7 +17,8 @@ export async function addCrowd(
 ): Promise<void> {
   await sql.query(
     `insert into ordering_keys (endpoint_id, ordering_key, last_sequence)
-     select $1, 'seen-' || number, 1 from generate_series(1, $2::int) as number union all select $1, $3, $4::int`,
+     select $1::uuid, 'seen-' || number, 1 from generate_series(1, $2::int) as number
+     union all select $1::uuid, $3::text, $4::int`,
     [endpointId, keysSeen, key, waiting + 1],
   );
   for (let from = 0; from <= waiting; from += perStatement) {
@@ -25,7 +26,7 @@ export async function addCrowd(
     const deliveryIds = ids.map((id) => deliveryId(id, endpointId));
     await sql.query(
       `insert into ordered_deliveries (delivery_id, webhook_log_id, endpoint_id, ordering_key, accepted_at_us, sequence)
-       select d, w, $3, $4, 0, $5::int + number from unnest($1::uuid[], $2::uuid[]) with ordinality as f (d, w, number)`,
+       select d, w, $3::uuid, $4::text, 0, $5::int + number from unnest($1::uuid[], $2::uuid[]) with ordinality as f (d, w, number)`,
       [deliveryIds, ids, endpointId, key, from],
     );
     const held = ids.map((webhookLogId, index) => ({

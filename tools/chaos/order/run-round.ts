@@ -15,10 +15,12 @@ export async function runRound(site: OrderSite, { faults, traffics }: Round): Pr
   const lanes: Lane[] = [];
   try {
     for (const traffic of traffics) lanes.push(await openLane(site, traffic));
-    await Promise.all([
+    // Both to their ends: a repair must not meet a fault that is under way.
+    const outcomes = await Promise.allSettled([
       breakSite(site, faults),
       ...lanes.map((lane) => sendWebhooks(lane, site.receivers, agent)),
     ]);
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     await site.repair();
     const late = await untilDelivered(site, lanes);
     return [...late, ...lanes.flatMap((lane) => judgeArrivals(sentOf(lane), arrivalsOf(lane)))];
