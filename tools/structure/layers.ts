@@ -3,7 +3,7 @@ const rows: readonly (readonly string[])[] = [
   ['domain'],
   ['flow'],
   ['db', 'queue', 'cache', 'runtime'],
-  ['audit', 'projects', 'outbound', 'actions'],
+  ['audit', 'projects', 'outbound', 'actions', 'insights'],
   ['receiver', 'worker', 'console', 'cli'],
 ];
 const packages = rows.slice(0, -1).flat();
