@@ -26,6 +26,7 @@ import { addEndpointRotateSecret } from './commands/endpoint-rotate-secret.ts';
 import { addEndpointTest } from './commands/endpoint-test.ts';
 import { addEndpointUpdate } from './commands/endpoint-update.ts';
 import { addErase } from './commands/erase.ts';
+import { addInsights } from './commands/insights.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addProjectArchive } from './commands/project-archive.ts';
 import { addProjectCreate } from './commands/project-create.ts';
@@ -73,7 +74,7 @@ function createProgram(cli: Cli): Command {
     const parent = program.command(noun).description(description);
     for (const add of commands) add(parent, cli);
   }
-  for (const add of [addStatus, addSecretsReseal, addSend, addReplay, addErase, addMigrate])
+  for (const add of [addStatus, addSecretsReseal, addSend, addReplay, addErase, addInsights, addMigrate])
     add(program, cli);
   return program;
 }

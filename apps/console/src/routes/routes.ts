@@ -7,6 +7,7 @@ import { deadLetterRoutes } from './dead-letters.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import { endpointVerbs } from './endpoint-verbs.ts';
 import { endpointRoutes } from './endpoints.ts';
+import { insightRoutes } from './insights.ts';
 import { liveRoutes } from './live.ts';
 import { projectRoutes } from './projects.ts';
 import { replayRoutes } from './replays.ts';
@@ -32,6 +33,7 @@ export const routes = [
   ...statisticsRoutes,
   ...liveRoutes,
   ...alertRoutes,
+  ...insightRoutes,
   ...apiKeyRoutes,
   ...consoleLinkRoutes,
   ...sessionRoutes,

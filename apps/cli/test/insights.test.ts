@@ -1,0 +1,48 @@
+import { recordAttempt } from '@hqrelay/testing/database/record-attempt';
+import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
+import { freshId } from '@hqrelay/testing/fresh-id';
+import { expect, it } from 'vitest';
+import { openCliWorld } from './cli-world.ts';
+import { jsonOf } from './run-cli.ts';
+
+const { sql, run, createProject, addEndpoint } = await openCliWorld();
+
+it('insights names the endpoint that fails and the cause, for people with an example and the SQL, and as JSON', async () => {
+  const projectId = await createProject();
+  const { endpointId } = await addEndpoint(projectId, 'http://127.0.0.1:9/hooks');
+  const webhookLogId = await recordWebhook(sql, { projectId, endpointIds: [endpointId] });
+  const responseBody = 'locked \u001b[31m\n\u202e"quoted"';
+  await recordAttempt(sql, {
+    projectId,
+    webhookLogId,
+    endpointId,
+    statusCode: 500,
+    error: 'HTTP 500',
+    responseBody,
+  });
+  const { stdout, exitCode } = await run('insights', '--project', projectId, '--sql');
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('http://127.0.0.1:9/hooks failed 1 attempt with HTTP 500');
+  expect(stdout).toContain(`Examples: ${webhookLogId}`);
+  expect(stdout).toContain('FROM delivery_attempts');
+  expect(stdout).not.toMatch(/[\u001b\u202e]/);
+
+  const json = jsonOf(await run('insights', '--project', projectId, '--since', '7d', '--json')) as {
+    findings: { sql: string; exampleIds: string[] }[];
+  };
+  expect(json).toMatchObject({
+    summary: null,
+    note: null,
+    findings: [{ kind: 'endpoint_failing', exampleIds: [webhookLogId] }],
+  });
+  const { rows } = await sql.query(json.findings[0]?.sql ?? '');
+  expect(rows).toMatchObject([{ webhook_log_id: webhookLogId }]);
+});
+
+it('insights of a quiet project says so, of an unknown one or of a wrong period fails', async () => {
+  const quiet = await run('insights', '--project', await createProject());
+  expect(quiet.stdout).toMatch(/^Nothing noteworthy from /);
+  expect(await run('insights', '--project', freshId())).toMatchObject({ exitCode: 1 });
+  const long = await run('insights', '--project', await createProject(), '--since', '90d');
+  expect(long).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('at most 31 days') });
+});

@@ -1,0 +1,48 @@
+import { periodAsked, periodProblem, readInsights } from '@hqrelay/insights/read-insights';
+import { readProject, type Project } from '@hqrelay/db/queries/projects';
+import { z } from 'zod';
+import { defineRoute, refuse, reply } from '../api/route.ts';
+import { uuid } from '../schemas/fields.ts';
+import { insights, insightsQuery } from '../schemas/insight.ts';
+
+export const insightRoutes = [
+  defineRoute({
+    method: 'get',
+    path: '/v1/dashboard/insights/{projectId}',
+    name: 'getInsights',
+    summary: 'What is noteworthy about a project, with evidence, and what a model makes of it',
+    tag: 'Insights',
+    role: 'viewer',
+    params: z.strictObject({ projectId: uuid }),
+    names: { projectId: 'project' },
+    query: insightsQuery,
+    statusCode: 200,
+    answer: insights,
+    handle: async ({ pool, reads, caller, now }, { params: { projectId }, query }) => {
+      const period = periodAsked({ ...query, now: now() });
+      const problem = periodProblem(period);
+      if (problem) return refuse(400, 'insights.period', `query.${problem}`);
+      const project = (await readProject(pool, projectId)) as Project;
+      const found = await readInsights(
+        { reads },
+        { project, ...period, now: now(), showsAnswers: !caller.hidePayloads },
+      );
+      const times = ({ since, until }: { since: number; until: number }) => ({
+        since: new Date(since),
+        until: new Date(until),
+      });
+      return reply({
+        ...times(found.period),
+        findings: found.findings.map((each) => ({
+          ...each,
+          ...times(each),
+          exampleIds: [...each.exampleIds],
+        })),
+        summary: null,
+        causes: [],
+        nextSteps: [],
+        note: null,
+      });
+    },
+  }),
+];

@@ -1,0 +1,65 @@
+import type { Queryable } from '@hqrelay/db/queryable';
+import { bucketMs, startOfBucket } from '@hqrelay/db/queries/stale-statistics';
+import type { Period } from '@hqrelay/domain/insights/facts';
+import { findInsights } from '@hqrelay/domain/insights/find-insights';
+import type { Finding } from '@hqrelay/domain/insights/finding';
+import { wordingForPeople } from '@hqrelay/domain/insights/wording';
+import { readFacts } from './read-facts.ts';
+import type { AskedProject } from './read-request-facts.ts';
+
+const dayMs = 86_400_000;
+/** How long a period may be, in days. */
+const periodDaysMax = 31;
+
+/** Why a period cannot be looked at; null for one that can. Times in ms since epoch. */
+export function periodProblem({ since, until }: { since: number; until: number }): string | null {
+  if (since >= until) return 'since: it must be before until';
+  return until - since > periodDaysMax * dayMs ? `since: a period has at most ${periodDaysMax} days` : null;
+}
+
+/** The last day when neither end is given. */
+export function periodAsked({
+  since,
+  until,
+  now,
+}: {
+  since?: number | undefined;
+  until?: number | undefined;
+  now: number;
+}): { since: number; until: number } {
+  const end = Math.min(until ?? now, now);
+  return { since: since ?? end - dayMs, until: end };
+}
+
+/** It begins on a half hour, as the counted statistics do, and ends on one unless it ends now. */
+function wholePeriod({ since, until, now }: { since: number; until: number; now: number }): Period {
+  const start = startOfBucket(since);
+  const end = Math.min(now, Math.ceil(until / bucketMs) * bucketMs);
+  const lengthMs = Math.ceil((end - start) / bucketMs) * bucketMs;
+  return { since: start, until: end, previousSince: start - lengthMs };
+}
+
+export type InsightsDeps = {
+  /** May be a replica. */
+  reads: Queryable;
+};
+
+export type AskedInsights = {
+  project: AskedProject;
+  /** ms since epoch, like `until` and `now`. */
+  since: number;
+  until: number;
+  now: number;
+  /** Whether the reader may see what endpoints answered. */
+  showsAnswers: boolean;
+};
+
+export type Insights = { period: Period; findings: Finding[] };
+
+/** What is noteworthy about a project in a period, as SQL tells it. */
+export async function readInsights({ reads }: InsightsDeps, asked: AskedInsights): Promise<Insights> {
+  const { project, showsAnswers } = asked;
+  const period = wholePeriod(asked);
+  const facts = await readFacts(reads, { project, period, showsAnswers });
+  return { period, findings: findInsights(facts, wordingForPeople) };
+}
