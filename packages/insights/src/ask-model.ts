@@ -89,9 +89,9 @@ function replyOf(received: unknown): ModelReply {
 }
 
 function unavailable(error: unknown): ModelReply {
-  const statusCode = error instanceof APIError ? (error.status ?? null) : null;
-  const seconds =
-    error instanceof APIError ? Number(error.headers?.get('retry-after') ?? Number.NaN) : Number.NaN;
+  const refusal: APIError | null = error instanceof APIError ? error : null;
+  const statusCode = refusal?.status ?? null;
+  const seconds = Number(refusal?.headers?.get('retry-after') ?? Number.NaN);
   return {
     kind: 'unavailable',
     statusCode,

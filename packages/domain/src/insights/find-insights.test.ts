@@ -90,7 +90,7 @@ describe('failures', () => {
     ['warning', 'fails now, and rarely', { now: sums(997, 3), failingSince: until - 60_000 }],
     ['warning', 'has a dead letter', { now: { ...sums(997, 2), deadLettered: 1 } }],
     ['info', 'failed three of a thousand attempts', { now: sums(997, 3) }],
-  ] as const)('it is %s when an endpoint %s', (severity, _what, more) => {
+  ] as const)('a failure is %s when an endpoint %s', (severity, _what, more) => {
     expect(ofEndpoint({ ...more, failures: [failure()] })).toMatchObject([
       { kind: 'endpoint_failing', severity },
     ]);
@@ -130,7 +130,7 @@ describe('failures', () => {
   });
 });
 
-describe('what waits', () => {
+describe('backlogs', () => {
   it('an endpoint that the relay disabled is critical, with what is held for it', () => {
     const [disabled, held] = ofEndpoint({
       state: 'disabled_by_relay',

@@ -66,14 +66,14 @@ function beforeOf(before: AttemptSums | null, say: Wording): string {
 }
 
 function stateOf({ failingSince, state }: EndpointFacts, say: Wording): string {
-  if (state !== 'enabled') return '';
-  return failingSince === null
-    ? 'It has delivered since.'
+  return failingSince === null || state !== 'enabled'
+    ? ''
     : `It has failed since ${say.time(failingSince)} without a delivery.`;
 }
 
-function severityOf({ failingSince, now, state }: EndpointFacts, share: number, failed: number): Severity {
-  const isFailing = failingSince !== null && state === 'enabled';
+function severityOf(endpoint: EndpointFacts, share: number, failed: number): Severity {
+  const { failingSince, now, state } = endpoint;
+  const isFailing = state === 'enabled' && (failingSince !== null || now?.delivered === 0);
   if (share >= 0.5 && failed >= 3 && isFailing) return 'critical';
   return isFailing || share >= 0.05 || (now?.deadLettered ?? 0) > 0 ? 'warning' : 'info';
 }
