@@ -20,6 +20,9 @@ const names = [
   'ALLOW_ENDPOINT_CIDRS',
   'DNS_SERVERS',
   'EGRESS_PROXY',
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_BASE_URL',
+  'INSIGHTS_MODEL',
 ] as const;
 
 /** Throws a ConfigError that lists every problem of the environment. */

@@ -2,6 +2,7 @@ import { consoleUrlOf } from '@hqrelay/actions/session/create-console-link';
 import { deleteOldApiAnswers } from '@hqrelay/db/queries/api-answers';
 import { deleteOldConsoleLinks } from '@hqrelay/db/queries/console-links';
 import { parsePolicy } from '@hqrelay/domain/network/network-policy';
+import { modelOf } from '@hqrelay/insights/read-insights';
 import { createResolveHost } from '@hqrelay/outbound/names/resolve-host';
 import { createSender } from '@hqrelay/outbound/send-request';
 import type { HealthDeps } from '@hqrelay/runtime/http/health';
@@ -89,6 +90,7 @@ function createApiDeps(
     webhookBaseUrl: config.publicUrl ?? `http://127.0.0.1:${config.receiverPort}`,
     deliveryTimeoutMs: config.deliveryTimeoutMs,
     configCacheTtlSeconds: config.configCacheTtlSeconds,
+    model: modelOf(config),
     live: new LiveFeed({ reads: stores.reads.pool, pool: stores.postgres.pool, logger, now: Date.now }),
     report,
     logger,

@@ -25,6 +25,8 @@ const harmless = new Set([
   'ca_certificates',
   // Which reservation holds an id; it opens nothing.
   'idempotency_keys.token',
+  // How many tokens of a model a project used.
+  'insight_usage.tokens',
   // Which key of HQRELAY_SECRETS_KEY encrypted, not the key.
   'headers_key_id',
   'client_certificate_key_id',

@@ -1,4 +1,4 @@
-import { apiError, messageOf, startModelServer } from '@hqrelay/testing/network/model-server';
+import { apiError, messageOf, startModelServer } from '@hqrelay/testing/model/model-server';
 import { afterAll, expect, it } from 'vitest';
 import { askModel, type ModelReply } from './ask-model.ts';
 

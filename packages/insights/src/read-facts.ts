@@ -7,6 +7,8 @@ import {
   readInsightSecondAttempts,
   readInsightSlowIds,
   type InsightEndpoint,
+  type InsightFailures,
+  type InsightSecondAttempts,
   type InsightWaiting,
 } from '@hqrelay/db/queries/insight-endpoints';
 import { readAttemptCounts, type AttemptCount, type Span } from '@hqrelay/db/queries/statistics';
@@ -50,25 +52,37 @@ async function readEndpointFacts(
     .filter(isSlow)
     .map(({ id, now }) => ({ endpointId: id, fromMs: slowFromMs(now as AttemptSums) }));
   const slowIds = slow.length === 0 ? [] : await readInsightSlowIds(client, project.id, slow, period);
-  return endpoints.map((endpoint) => {
-    const own = <Row extends { endpointId: string }>(all: readonly Row[]) =>
-      all.filter(({ endpointId }) => endpointId === endpoint.id);
-    return {
-      ...endpoint,
-      failures: own(failures)
-        .slice(0, groupsMax)
-        .map(({ firstAt, lastAt, responseBody, ...group }) => ({
-          ...group,
-          firstAt: firstAt.getTime(),
-          lastAt: lastAt.getTime(),
-          responseBody: showsAnswers ? responseBody : null,
-        })),
-      secondAttempts: own(second)[0] ?? endpoint.secondAttempts,
-      deadLetters: own(dead).map(waitingOf)[0] ?? null,
-      held: own(held).map((each) => ({ ...waitingOf(each), reason: each.reason })),
-      slowIds: own(slowIds)[0]?.exampleIds ?? [],
-    };
-  });
+  return endpoints.map((endpoint) =>
+    withEvidence(endpoint, { failures, second, dead, held, slowIds, showsAnswers }),
+  );
+}
+
+type Evidence = {
+  failures: readonly InsightFailures[];
+  second: readonly InsightSecondAttempts[];
+  dead: readonly InsightWaiting[];
+  held: Awaited<ReturnType<typeof readInsightHeld>>;
+  slowIds: Awaited<ReturnType<typeof readInsightSlowIds>>;
+  showsAnswers: boolean;
+};
+
+function withEvidence(endpoint: EndpointFacts, evidence: Evidence): EndpointFacts {
+  const own = <Row extends { endpointId: string }>(rows: readonly Row[]) =>
+    rows.filter(({ endpointId }) => endpointId === endpoint.id);
+  const failures = own(evidence.failures).slice(0, groupsMax);
+  return {
+    ...endpoint,
+    failures: failures.map(({ firstAt, lastAt, responseBody, ...group }) => ({
+      ...group,
+      firstAt: firstAt.getTime(),
+      lastAt: lastAt.getTime(),
+      responseBody: evidence.showsAnswers ? responseBody : null,
+    })),
+    secondAttempts: own(evidence.second)[0] ?? endpoint.secondAttempts,
+    deadLetters: own(evidence.dead).map(waitingOf)[0] ?? null,
+    held: own(evidence.held).map((each) => ({ ...waitingOf(each), reason: each.reason })),
+    slowIds: own(evidence.slowIds)[0]?.exampleIds ?? [],
+  };
 }
 
 /** Status codes and errors of one endpoint. */

@@ -2,10 +2,13 @@ import type { Queryable } from '@hqrelay/db/queryable';
 import { bucketMs, startOfBucket } from '@hqrelay/db/queries/stale-statistics';
 import type { Period } from '@hqrelay/domain/insights/facts';
 import { findInsights } from '@hqrelay/domain/insights/find-insights';
+import { formatSummary, type Statement } from '@hqrelay/domain/insights/model/check-answer';
 import type { Finding } from '@hqrelay/domain/insights/finding';
 import { wordingForPeople } from '@hqrelay/domain/insights/wording';
+import type { ModelOptions } from './ask-model.ts';
 import { readFacts } from './read-facts.ts';
 import type { AskedProject } from './read-request-facts.ts';
+import { summarize } from './summarize.ts';
 
 const dayMs = 86_400_000;
 /** How long a period may be, in days. */
@@ -42,6 +45,10 @@ function wholePeriod({ since, until, now }: { since: number; until: number; now:
 export type InsightsDeps = {
   /** May be a replica. */
   reads: Queryable;
+  /** Of the primary. */
+  pool: Queryable;
+  /** Null where no model is configured. */
+  model: ModelOptions | null;
 };
 
 export type AskedInsights = {
@@ -52,14 +59,51 @@ export type AskedInsights = {
   now: number;
   /** Whether the reader may see what endpoints answered. */
   showsAnswers: boolean;
+  wantsSummary: boolean;
 };
 
-export type Insights = { period: Period; findings: Finding[] };
+/** As the API answers them, with times in ms since epoch. */
+export type Insights = {
+  since: number;
+  until: number;
+  findings: Finding[];
+  summary: string | null;
+  causes: Statement[];
+  nextSteps: Statement[];
+  note: string | null;
+};
 
-/** What is noteworthy about a project in a period, as SQL tells it. */
-export async function readInsights({ reads }: InsightsDeps, asked: AskedInsights): Promise<Insights> {
-  const { project, showsAnswers } = asked;
+/** What is noteworthy about a project in a period, as SQL tells it, and what a model makes of that. */
+export async function readInsights(
+  { reads, pool, model }: InsightsDeps,
+  asked: AskedInsights,
+): Promise<Insights> {
+  const { project, showsAnswers, wantsSummary } = asked;
   const period = wholePeriod(asked);
   const facts = await readFacts(reads, { project, period, showsAnswers });
-  return { period, findings: findInsights(facts, wordingForPeople) };
+  const written = model && wantsSummary ? await summarize({ pool, model }, facts) : none;
+  return {
+    since: period.since,
+    until: period.until,
+    findings: findInsights(facts, wordingForPeople),
+    summary: formatSummary(written.statements?.summary ?? []),
+    causes: written.statements?.causes ?? [],
+    nextSteps: written.statements?.nextSteps ?? [],
+    note: written.note,
+  };
+}
+
+const none = { statements: null, note: null };
+
+/** Within what a browser and a proxy wait for. */
+const modelTimeoutMs = 20_000;
+
+/** The model of a config; null without a key. */
+export function modelOf(config: {
+  anthropicApiKey: string | undefined;
+  anthropicBaseUrl: string;
+  insightsModel: string;
+}): ModelOptions | null {
+  const { anthropicApiKey: apiKey, anthropicBaseUrl: baseUrl, insightsModel: model } = config;
+  return apiKey === undefined ? null : { apiKey, baseUrl, model, timeoutMs: modelTimeoutMs };
 }

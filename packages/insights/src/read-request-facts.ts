@@ -51,7 +51,9 @@ const none: RequestCounts & Record<string, number> = {
   failed_to_queue: 0,
 };
 
-/** The busiest minute of the busiest half hour. */
+const halfHoursMax = 5;
+
+/** The busiest minute of the five busiest half hours. */
 async function readBusiest(
   client: Queryable,
   { projectId, period }: { projectId: string; period: Period },
@@ -62,13 +64,14 @@ async function readBusiest(
   const counts = await readReceived(client, [projectId], { ...span, starts });
   const busiest = counts
     .filter(({ status }) => status === 'queued')
-    .reduce<(typeof counts)[number] | null>(
-      (most, row) => (row.requests > (most?.requests ?? 0) ? row : most),
-      null,
-    );
-  if (!busiest) return null;
-  const since = starts[busiest.step] as number;
-  const halfHour = { since, until: Math.min(since + bucketMs, span.end) };
-  const minute = await readInsightBusiestMinute(client, { projectId, period: halfHour });
-  return minute && { ...minute, at: minute.at.getTime() };
+    .toSorted((a, b) => b.requests - a.requests || a.step - b.step)
+    .slice(0, halfHoursMax);
+  let found: ProjectFacts['busiestMinute'] = null;
+  for (const { step } of busiest) {
+    const since = starts[step] as number;
+    const halfHour = { since, until: Math.min(since + bucketMs, span.end) };
+    const minute = await readInsightBusiestMinute(client, { projectId, period: halfHour });
+    if (minute && minute.requests > (found?.requests ?? 0)) found = { ...minute, at: minute.at.getTime() };
+  }
+  return found;
 }

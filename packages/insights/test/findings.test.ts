@@ -18,8 +18,16 @@ let findings: Finding[];
 
 const read = async (projectId: string, more: object = {}) => {
   const project = (await readProject(world.sql, projectId)) as Project;
-  const asked = { project, since: now - 86_400_000, until: now, now, showsAnswers: true, ...more };
-  return (await readInsights({ reads: world.sql }, asked)).findings;
+  const asked = {
+    project,
+    since: now - 86_400_000,
+    until: now,
+    now,
+    showsAnswers: true,
+    wantsSummary: true,
+    ...more,
+  };
+  return (await readInsights({ reads: world.sql, pool: world.sql, model: null }, asked)).findings;
 };
 const of = (kind: FindingKind, part = '') =>
   findings.filter((each) => each.kind === kind && each.text.includes(part));

@@ -6,7 +6,7 @@ import { holdWebhook, recordWebhook } from '@hqrelay/testing/database/record-web
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';
 import type { World } from '@hqrelay/testing/world';
 
-export const minuteMs = 60_000;
+const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
 export type Story = Awaited<ReturnType<typeof tellStory>>;

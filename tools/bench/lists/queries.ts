@@ -5,6 +5,7 @@ import { search } from '@hqrelay/db/queries/search';
 import type { WebhookFilter } from '@hqrelay/db/queries/webhook-filter';
 import { countWebhooks, readWebhookList } from '@hqrelay/db/queries/webhook-list';
 import { readProjectPage } from '@hqrelay/db/queries/projects';
+import { readFacts } from '@hqrelay/insights/read-facts';
 
 export type BenchQuery = { name: string; boundMs: number; run: (client: Queryable) => Promise<unknown> };
 
@@ -20,10 +21,12 @@ export type Subject = {
 const dayMs = 86_400_000;
 const listMs = 50;
 const statisticsMs = 200;
+/** Of thirteen statements. */
+const insightsMs = 500;
 const page = { position: null, direction: 'older', limit: 50 } as const;
 
 export function queriesOf(subject: Subject): BenchQuery[] {
-  return [...lists(subject), ...searches(subject), ...statistics(subject)];
+  return [...lists(subject), ...searches(subject), ...statistics(subject), ...insights(subject)];
 }
 
 function lists({ projectId, endpointId, middle, now }: Subject): BenchQuery[] {
@@ -109,6 +112,20 @@ function statistics({ projectId, projectIds, now }: Subject): BenchQuery[] {
     read('30 days by day and endpoint', { step: '1d', days: 30, byEndpoint: true }),
     read('one day of 50 projects by hour', { step: '1h', days: 1, projects: projectIds, times: false }),
   ];
+}
+
+function insights({ projectId, now }: Subject): BenchQuery[] {
+  const project = { id: projectId, provider: 'generic', rateLimitPerMinute: 100 };
+  const read = (days: number): BenchQuery => {
+    const since = now - days * dayMs;
+    const period = { since, until: now, previousSince: since - days * dayMs };
+    return {
+      name: `insights: ${days === 1 ? 'one day' : `${days} days`}`,
+      boundMs: insightsMs,
+      run: (client) => readFacts(client, { project, period, showsAnswers: true }),
+    };
+  };
+  return [read(1), read(15)];
 }
 
 type StatisticsRead = {

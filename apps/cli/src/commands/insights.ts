@@ -1,5 +1,5 @@
 import { readProject } from '@hqrelay/db/queries/projects';
-import { periodAsked, periodProblem, readInsights } from '@hqrelay/insights/read-insights';
+import { modelOf, periodAsked, periodProblem, readInsights } from '@hqrelay/insights/read-insights';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Command } from 'commander';
 import { type Cli, CommandFailure, UsageError } from '../cli.ts';
@@ -8,7 +8,14 @@ import { pastMoment, uuid } from '../options/options.ts';
 import { formatInsights } from '../output/format-insights.ts';
 import { printResult } from '../output/print.ts';
 
-type Options = { project: string; since?: number; until?: number; sql?: boolean; json?: boolean };
+type Options = {
+  project: string;
+  since?: number;
+  until?: number;
+  sql?: boolean;
+  summary: boolean;
+  json?: boolean;
+};
 
 export function addInsights(program: Command, cli: Cli): void {
   program
@@ -21,33 +28,35 @@ export function addInsights(program: Command, cli: Cli): void {
       pastMoment,
     )
     .option('--until <duration|time>', 'the end of the period (now when not given)', pastMoment)
+    .option('--no-summary', 'ask no model')
     .option('--sql', 'print the SQL of each finding too')
     .option('--json', 'print one JSON value')
     .action((options: Options) => showInsights(cli, options));
 }
 
 async function showInsights(cli: Cli, options: Options): Promise<void> {
-  const config = loadConfig(['CONSOLE_DATABASE_URL'], cli.env);
+  const names = [
+    'CONSOLE_DATABASE_URL',
+    'ANTHROPIC_API_KEY',
+    'ANTHROPIC_BASE_URL',
+    'INSIGHTS_MODEL',
+  ] as const;
+  const config = loadConfig(names, cli.env);
   const now = Date.now();
   const asked = periodAsked({ ...options, now });
   const problem = periodProblem(asked);
   if (problem) throw new UsageError(`--${problem}`);
-  const { period, findings } = await withDatabase(config.consoleDatabaseUrl, async (pool) => {
+  const found = await withDatabase(config.consoleDatabaseUrl, async (pool) => {
     const project = await readProject(pool, options.project);
     if (!project) throw new CommandFailure(`there is no project ${options.project}`);
-    return readInsights({ reads: pool }, { project, ...asked, now, showsAnswers: true });
+    const deps = { reads: pool, pool, model: modelOf(config) };
+    return readInsights(deps, { project, ...asked, now, showsAnswers: true, wantsSummary: options.summary });
   });
-  const times = ({ since, until }: { since: number; until: number }) => ({
-    since: new Date(since),
-    until: new Date(until),
+  const timed = <T extends { since: number; until: number }>(value: T) => ({
+    ...value,
+    since: new Date(value.since),
+    until: new Date(value.until),
   });
-  const shown = {
-    ...times(period),
-    findings: findings.map((finding) => ({ ...finding, ...times(finding) })),
-    summary: null,
-    causes: [],
-    nextSteps: [],
-    note: null,
-  };
+  const shown = { ...timed(found), findings: found.findings.map(timed) };
   printResult(cli, options, shown, () => formatInsights(shown, { withSql: options.sql === true }));
 }

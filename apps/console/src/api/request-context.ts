@@ -2,6 +2,7 @@ import type { Actor, SealingDeps } from '@hqrelay/actions/action';
 import { announceChange } from '@hqrelay/actions/announce-change';
 import type { NetworkPolicy } from '@hqrelay/domain/network/network-policy';
 import type { Sender } from '@hqrelay/outbound/send-request';
+import type { ModelOptions } from '@hqrelay/insights/ask-model';
 import type { Logger } from '@hqrelay/runtime/logger';
 import type pg from 'pg';
 import type { LiveFeed } from '../live/live-feed.ts';
@@ -22,6 +23,8 @@ export type ApiDeps = {
   webhookBaseUrl: string;
   deliveryTimeoutMs: number;
   configCacheTtlSeconds: number;
+  /** Writes the summaries of insights; null where none is configured. */
+  model: ModelOptions | null;
   live: LiveFeed;
   report: Report;
   logger: Logger;

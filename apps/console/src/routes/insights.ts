@@ -1,5 +1,5 @@
-import { periodAsked, periodProblem, readInsights } from '@hqrelay/insights/read-insights';
 import { readProject, type Project } from '@hqrelay/db/queries/projects';
+import { periodAsked, periodProblem, readInsights } from '@hqrelay/insights/read-insights';
 import { z } from 'zod';
 import { defineRoute, refuse, reply } from '../api/route.ts';
 import { uuid } from '../schemas/fields.ts';
@@ -18,30 +18,23 @@ export const insightRoutes = [
     query: insightsQuery,
     statusCode: 200,
     answer: insights,
-    handle: async ({ pool, reads, caller, now }, { params: { projectId }, query }) => {
+    handle: async ({ pool, reads, model, caller, now }, { params: { projectId }, query }) => {
       const period = periodAsked({ ...query, now: now() });
       const problem = periodProblem(period);
       if (problem) return refuse(400, 'insights.period', `query.${problem}`);
       const project = (await readProject(pool, projectId)) as Project;
-      const found = await readInsights(
-        { reads },
-        { project, ...period, now: now(), showsAnswers: !caller.hidePayloads },
-      );
-      const times = ({ since, until }: { since: number; until: number }) => ({
-        since: new Date(since),
-        until: new Date(until),
-      });
+      const shown = { showsAnswers: !caller.hidePayloads, wantsSummary: query.summary ?? true };
+      const found = await readInsights({ reads, pool, model }, { project, ...period, now: now(), ...shown });
       return reply({
-        ...times(found.period),
+        ...found,
+        since: new Date(found.since),
+        until: new Date(found.until),
         findings: found.findings.map((each) => ({
           ...each,
-          ...times(each),
+          since: new Date(each.since),
+          until: new Date(each.until),
           exampleIds: [...each.exampleIds],
         })),
-        summary: null,
-        causes: [],
-        nextSteps: [],
-        note: null,
       });
     },
   }),

@@ -54,6 +54,7 @@ it(
       `${project}/endpoints`,
       `${project}/endpoints/${endpointId}`,
       `${project}/dead-letters`,
+      `${project}/insights`,
       `${project}/settings`,
       '/admin-log',
       `/search?q=${encodeURIComponent('<script>alert(3)</script>')}`,

@@ -18,6 +18,8 @@ const state = [
   'delivery_decisions',
   'ordering_keys',
   'ordered_deliveries',
+  'insight_summaries',
+  'insight_usage',
 ];
 const alerts = [
   'alert_rules',
@@ -111,11 +113,12 @@ export const groupRoles = {
     'delete on api_answers, console_links',
     `insert, update on ${configuration.join(', ')}, replay_jobs`,
     'insert on admin_log, replays',
-    'insert, update on delivery_decisions, alert_rules',
+    'insert, update on delivery_decisions, alert_rules, insight_usage',
     // A test is a message; a rule that is removed loses its open alerts and its messages that are not sent.
     'insert on alert_messages',
     'insert, delete on alert_sendings',
     'delete on alert_states',
+    'insert, delete on insight_summaries',
     // A retry rewrites the message of a held delivery, and a cancelled delivery is held no longer and keeps no turn.
     'insert, update, delete on held_deliveries',
     'delete on ordered_deliveries',

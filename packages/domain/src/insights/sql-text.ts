@@ -7,7 +7,7 @@ export function literal(value: string | number | null): string {
 }
 
 /** ms since epoch as a literal. */
-export function timeLiteral(at: number): string {
+function timeLiteral(at: number): string {
   return literal(new Date(at).toISOString());
 }
 

@@ -1,4 +1,5 @@
 import { alertVariables } from './alert-variables.ts';
+import { insightVariables } from './insight-variables.ts';
 import { listeningVariables } from './listening-variables.ts';
 import { outgoingVariables } from './outgoing-variables.ts';
 import { storeVariables } from './store-variables.ts';
@@ -9,6 +10,7 @@ export const variables = {
   ...listeningVariables,
   ...outgoingVariables,
   ...alertVariables,
+  ...insightVariables,
 } as const;
 
 export type VariableName = keyof typeof variables;

@@ -50,6 +50,8 @@ describe('loadConfig', () => {
       allowEndpointCidrs: [],
       egressProxy: undefined,
       payloadRetentionDays: undefined,
+      anthropicBaseUrl: 'https://api.anthropic.com',
+      insightsModel: 'claude-sonnet-5-5',
     });
   });
 
@@ -127,6 +129,9 @@ describe('loadConfig', () => {
     ['DNS_SERVERS', '10.0.0.2:99999'],
     ['EGRESS_PROXY', 'socks5://u:pa55word@proxy'],
     ['PAYLOAD_RETENTION_DAYS', 'forever'],
+    ['ANTHROPIC_API_KEY', 'sk pa55word'],
+    ['ANTHROPIC_BASE_URL', 'api.anthropic.com'],
+    ['INSIGHTS_MODEL', 'a model'],
   ] satisfies [VariableName, string][])('%s=%s is refused without repeating a secret', (name, value) => {
     const problems = problemsOf({ [name]: value });
     expect(problems).toEqual([expect.stringMatching(`^${name}: `)]);

@@ -6,4 +6,6 @@ export type WebhookDetails = AnswerOf<'get /api/v1/webhooks/{id}'>;
 export type Delivery = WebhookDetails['deliveries'][number];
 export type Attempt = WebhookDetails['attempts'][number];
 export type ListedWebhook = AnswerOf<'get /api/v1/projects/{projectId}/webhooks'>['items'][number];
+export type Insights = AnswerOf<'get /v1/dashboard/insights/{projectId}'>;
+export type Finding = Insights['findings'][number];
 export type Project = AnswerOf<'get /api/v1/projects/{projectId}'>;

@@ -43,6 +43,9 @@ export function ProjectLayout() {
             <Link to="/projects/$projectId/dead-letters" params={params} {...tabProps}>
               Dead letters
             </Link>
+            <Link to="/projects/$projectId/insights" params={params} {...tabProps}>
+              Insights
+            </Link>
             <Link to="/projects/$projectId/settings" params={params} {...tabProps}>
               Settings
             </Link>

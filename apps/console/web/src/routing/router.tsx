@@ -79,6 +79,11 @@ const deadLettersRoute = createRoute({
   validateSearch: textParams('endpointId', 'last', 'replayed', 'cursor', 'openedAt'),
   component: lazyRouteComponent(() => import('../dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
 });
+const insightsRoute = createRoute({
+  ...ofProject('insights'),
+  validateSearch: textParams('last'),
+  component: lazyRouteComponent(() => import('../insights/insights-page.tsx'), 'InsightsPage'),
+});
 const settingsRoute = createRoute({
   ...ofProject('settings'),
   component: lazyRouteComponent(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
@@ -98,6 +103,7 @@ const routeTree = rootRoute.addChildren([
       endpointsRoute,
       endpointRoute,
       deadLettersRoute,
+      insightsRoute,
       settingsRoute,
     ]),
   ]),
