@@ -21,6 +21,7 @@ export async function openCliWorld() {
   return {
     env,
     sql: world.sql,
+    ownerDatabaseUrl: world.ownerDatabaseUrl,
     runWith,
     run: (...argv: string[]) => runWith({}, argv),
     async createProject(...options: string[]): Promise<string> {
