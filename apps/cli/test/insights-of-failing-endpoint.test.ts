@@ -23,7 +23,9 @@ it('when an endpoint fails, insights names it and the cause, and its SQL returns
     return dead.rowCount === sent.length;
   });
   const { stdout } = await world.run('insights', '--project', projectId, '--sql');
-  expect(stdout).toMatch(new RegExp(`^CRITICAL .*\n {2}${world.endpoint.url} failed 9 attempts with HTTP 503`, 'm'));
+  expect(stdout).toMatch(
+    new RegExp(`^CRITICAL .*\n {2}${world.endpoint.url} failed 9 attempts with HTTP 503`, 'm'),
+  );
   expect(stdout).toContain('Its newest answer began “the warehouse is closed”.');
   const { findings } = jsonOf(await world.run('insights', '--project', projectId, '--json')) as Printed;
   expect(findings.map(({ kind }) => kind)).toEqual(['endpoint_failing', 'dead_letters']);
