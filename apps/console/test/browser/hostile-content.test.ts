@@ -55,6 +55,7 @@ it(
       `${project}/endpoints/${endpointId}`,
       `${project}/dead-letters`,
       `${project}/insights`,
+      `${project}/alerts`,
       `${project}/settings`,
       '/admin-log',
       `/search?q=${encodeURIComponent('<script>alert(3)</script>')}`,

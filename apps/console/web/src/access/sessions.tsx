@@ -16,26 +16,8 @@ type Session = AnswerOf<typeof listOperation>['items'][number];
 /** The browsers that are or were signed in. */
 export function Sessions() {
   const sessions = useQuery({ ...read(listOperation, { query: { limit: '100' } }), ...keepRows });
-  const endOthers = useAction('delete /api/v1/sessions', {
-    changes: [listOperation],
-    done: ({ count }) => `${plural(count, 'session')} ended`,
-  });
   return (
-    <Card
-      title="Sessions"
-      actions={
-        <ConfirmButton
-          small
-          label="End all others …"
-          title="End every session but your own?"
-          confirm="End them"
-          busy={endOthers.isPending}
-          onConfirm={() => endOthers.mutate({})}
-        >
-          <p>Everyone else is signed out, and sign-in links that are not used yet stop working.</p>
-        </ConfirmButton>
-      }
-    >
+    <Card title="Sessions" actions={<EndOthers sessions={sessions.data?.items ?? []} />}>
       <Shown query={sessions}>
         {({ items }) =>
           items.length === 0 ? (
@@ -52,6 +34,31 @@ export function Sessions() {
         }
       </Shown>
     </Card>
+  );
+}
+
+function EndOthers({ sessions }: { sessions: readonly Session[] }) {
+  const { me } = useMe();
+  const endOthers = useAction('delete /api/v1/sessions', {
+    changes: [listOperation],
+    done: ({ count }) => `${plural(count, 'session')} ended`,
+  });
+  const others = sessions.filter(({ id, status }) => status === 'active' && id !== me?.id);
+  return (
+    <ConfirmButton
+      small
+      label="End all others …"
+      title="End every session but your own?"
+      confirm="End them"
+      busy={endOthers.isPending}
+      onConfirm={() => endOthers.mutate({})}
+    >
+      <p>
+        Of the newest {sessions.length} sessions, {plural(others.length, 'other')}{' '}
+        {others.length === 1 ? 'ends' : 'end'}, and so do older ones and the sign-in links that are not used
+        yet. Their readers need a new link.
+      </p>
+    </ConfirmButton>
   );
 }
 

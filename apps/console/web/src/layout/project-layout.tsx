@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { read } from '../api/read.ts';
+import { BrokenChannels } from '../alerts/broken-channels.tsx';
 import { Tag } from '../components/tag.tsx';
 
 const tab =
@@ -46,6 +47,9 @@ export function ProjectLayout() {
             <Link to="/projects/$projectId/insights" params={params} {...tabProps}>
               Insights
             </Link>
+            <Link to="/projects/$projectId/alerts" params={params} {...tabProps}>
+              Alerts
+            </Link>
             <Link to="/projects/$projectId/settings" params={params} {...tabProps}>
               Settings
             </Link>
@@ -53,6 +57,7 @@ export function ProjectLayout() {
         </nav>
       </div>
       <main>
+        <BrokenChannels projectId={projectId} />
         <Outlet />
       </main>
     </>

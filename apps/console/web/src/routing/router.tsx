@@ -84,6 +84,11 @@ const insightsRoute = createRoute({
   validateSearch: textParams('last'),
   component: lazyRouteComponent(() => import('../insights/insights-page.tsx'), 'InsightsPage'),
 });
+const alertsRoute = createRoute({
+  ...ofProject('alerts'),
+  validateSearch: textParams('cursor'),
+  component: lazyRouteComponent(() => import('../alerts/alerts-page.tsx'), 'AlertsPage'),
+});
 const settingsRoute = createRoute({
   ...ofProject('settings'),
   component: lazyRouteComponent(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
@@ -104,6 +109,7 @@ const routeTree = rootRoute.addChildren([
       endpointRoute,
       deadLettersRoute,
       insightsRoute,
+      alertsRoute,
       settingsRoute,
     ]),
   ]),

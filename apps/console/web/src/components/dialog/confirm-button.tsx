@@ -19,7 +19,7 @@ export function ConfirmButton({ children, confirm, onConfirm, ...button }: Props
     <DialogButton look="danger" {...button}>
       {(close) => (
         <>
-          <div className="text-muted">{children}</div>
+          <div className="grid gap-2 text-muted">{children}</div>
           <div className="mt-5 flex flex-wrap justify-end gap-2">
             <Button onClick={close}>Keep it as it is</Button>
             <Button
