@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { keepRows, read } from '../api/read.ts';
-import { buttonClass } from '../components/button.tsx';
 import { PageHead } from '../components/page.tsx';
 import { Empty, Shown } from '../components/states.tsx';
 import { Time } from '../display/zone.tsx';
+import { PeriodSwitch } from '../overview/period-switch.tsx';
 import { periodOf, periods, type PeriodName } from '../overview/period.ts';
 import { FindingCard } from './finding-card.tsx';
 import { Summary } from './summary.tsx';
@@ -17,34 +17,16 @@ const operation = 'get /v1/dashboard/insights/{projectId}';
 export function InsightsPage() {
   const { projectId } = useParams({ from });
   const name = periodOf(useSearch({ from }).last);
+  const navigate = useNavigate({ from: '/projects/$projectId/insights' });
   return (
     <>
       <PageHead
         title="Insights"
         sub="What is noteworthy, the gravest first, each with its evidence."
-        actions={<PeriodSwitch name={name} />}
+        actions={<PeriodSwitch name={name} choose={(last) => void navigate({ search: { last } })} />}
       />
       <Findings key={name} projectId={projectId} name={name} />
     </>
-  );
-}
-
-function PeriodSwitch({ name }: { name: PeriodName }) {
-  const navigate = useNavigate({ from: '/projects/$projectId/insights' });
-  return (
-    <div role="group" aria-label="Period" className="flex gap-1">
-      {(Object.keys(periods) as PeriodName[]).map((each) => (
-        <button
-          key={each}
-          type="button"
-          aria-pressed={each === name}
-          className={buttonClass(each === name ? 'primary' : 'plain', true)}
-          onClick={() => void navigate({ search: { last: each } })}
-        >
-          {periods[each].label}
-        </button>
-      ))}
-    </div>
   );
 }
 
