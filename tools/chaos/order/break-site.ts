@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AppProcess } from '@hqrelay/services/app-process';
-import type { OrderSite } from './order-site.ts';
+import { readyWithinMs, type OrderSite } from './order-site.ts';
 import type { OrderFault } from './random-round.ts';
 
 /** A part of the site, how a fault breaks it, and how it is repaired. */
@@ -31,7 +31,7 @@ function brokenBy(site: OrderSite, { what, which }: OrderFault): Broken {
       break: () => part.end(signal),
       repair: () => {
         part.start();
-        return part.waitUntilReady();
+        return part.waitUntilReady(readyWithinMs);
       },
     };
   };

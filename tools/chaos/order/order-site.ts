@@ -23,6 +23,9 @@ export type OrderSiteOptions = {
   fault?: InjectedFault;
 };
 
+/** Of an app that starts while servers and other apps do. */
+export const readyWithinMs = 90_000;
+
 export async function openOrderSite({
   services,
   apps,
@@ -60,5 +63,5 @@ async function repair(services: DurableServices, { receivers, workers }: Fleet):
   await services.restore();
   const apps = [...receivers, ...workers];
   for (const app of apps) if (!app.isRunning()) app.start();
-  await Promise.all(apps.map((app) => app.waitUntilReady()));
+  await Promise.all(apps.map((app) => app.waitUntilReady(readyWithinMs)));
 }
