@@ -163,7 +163,7 @@ describe('a broken channel', () => {
     const rules = await Promise.all([world.addRule(['dead_letter']), world.addRule(['dead_letter'])]);
     for (const { ruleId } of rules) await makeTest(ruleId);
     mail.answerWith('refuse');
-    for (let tries = 0; tries < 6; tries += 1) {
+    for (let tries = 0; tries < 30; tries += 1) {
       await world.send();
       clock.aheadMs += 300_001;
     }

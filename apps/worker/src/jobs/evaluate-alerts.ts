@@ -60,8 +60,10 @@ function readersOf({ cache }: EvaluateAlertsDeps): Record<AlertKind, ReadKind> {
       const near = await cache.tryCommand(listNearLimit);
       return near && readNearLimitFacts(client, watchers, now, near.value);
     },
-    project_silent: async (client, watchers, now) =>
-      readSilentFacts(client, watchers, now, await listSilentProjects(client, now)),
+    project_silent: async (client, watchers, now) => {
+      const projectIds = watchers.map(({ projectId }) => projectId);
+      return readSilentFacts(client, watchers, now, await listSilentProjects(client, now, projectIds));
+    },
     backlog_growing: async (client, watchers, now) => {
       await sampleBacklogs(client, watchers, now);
       return readBacklogFacts(client, watchers, now);

@@ -192,14 +192,15 @@ function withTimes(message: ListedAlertMessage): ListedAlertMessage {
 }
 
 /**
- * Whether a mail about broken channels was made since then (ms since epoch). Until the transaction ends, no other one can ask: two
- * tries that fail at once make one mail.
+ * Whether a mail about broken channels was made since then (ms since epoch), or waits to be sent: after an outage of the mail server
+ * the operator gets one. Until the transaction ends, no other one can ask, so that two tries that fail at once make one mail.
  */
 export async function wasOperatorTold(client: pg.PoolClient, since: number): Promise<boolean> {
   await client.query(`select pg_advisory_xact_lock(hashtext('hqrelay_alert_operator'))`);
-  const { rowCount } = await client.query(
-    'select from alert_messages where rule_id is null and created_at > $1 limit 1',
+  const { rows } = await client.query<{ told: boolean }>(
+    `select exists (select from alert_messages where rule_id is null and created_at > $1)
+       or exists (select from alert_sendings where rule_id is null) as told`,
     [new Date(since)],
   );
-  return rowCount === 1;
+  return rows[0]?.told === true;
 }

@@ -15,12 +15,17 @@ export type SilentProject = {
  * the mean of the same hour of the same weekday (of UTC) in the four weeks before. It needs a history of four weeks, and webhooks at
  * that hour in three of them: one burst is no rhythm.
  */
-export async function listSilentProjects(client: Queryable, now: number): Promise<SilentProject[]> {
+export async function listSilentProjects(
+  client: Queryable,
+  now: number,
+  /** Of these alone; all projects when not given. */
+  projectIds?: readonly string[],
+): Promise<SilentProject[]> {
   const { rows } = await client.query<SilentProject>(
     `with hour as (select date_trunc('hour', $1::timestamptz at time zone 'UTC') at time zone 'UTC' as ends),
      candidate as materialized (
        select p.id, hour.ends from projects p cross join hour
-       where p.enabled and p.archived_at is null
+       where p.enabled and p.archived_at is null and ($2::uuid[] is null or p.id = any($2))
          and exists (select from received_statistics t where t.project_id = p.id
            and t.bucket_at < hour.ends - interval '671 hours' and ${isReceived('t.status')})
          and not exists (select from webhook_logs l where l.project_id = p.id and l.received_at >= hour.ends - interval '1 hour'
@@ -38,7 +43,7 @@ export async function listSilentProjects(client: Queryable, now: number): Promis
      where not exists (select from webhook_logs l where l.project_id = c.id and l.received_at >= h.at and l.received_at <= $1
        and ${isReceived('l.status')})
      order by c.id, h.at`,
-    [new Date(now)],
+    [new Date(now), projectIds ?? null],
   );
   const first = new Map<string, SilentProject>();
   for (const row of rows) if (!first.has(row.projectId)) first.set(row.projectId, row);

@@ -21,62 +21,70 @@ export interface Mailer {
   send(mail: Mail): Promise<MailResult>;
 }
 
-const connectTimeoutMs = 10_000;
-const silenceTimeoutMs = 15_000;
+const limits = {
+  connectionTimeout: 10_000,
+  dnsTimeout: 10_000,
+  greetingTimeout: 15_000,
+  socketTimeout: 15_000,
+  disableFileAccess: true,
+  disableUrlAccess: true,
+};
 /** For all of it: a server that answers slowly never reaches the timeouts of its silences. */
-const deadlineMs = 45_000;
+const mailDeadlineMs = 45_000;
 const answerLengthMax = 300;
 
-/** Sends mails, each over a connection of its own. `from` is an address, with or without a name. */
-export function createMailer({
-  smtpUrl,
-  from,
-  deadlineMs: deadline = deadlineMs,
-}: {
+type MailerOptions = {
   smtpUrl: string;
-  from: string;
+  /** An address, with or without a name. */ from: string;
   deadlineMs?: number;
-}): Mailer {
+};
+
+/** Sends mails, each over a connection of its own. */
+export function createMailer({ smtpUrl, from, deadlineMs = mailDeadlineMs }: MailerOptions): Mailer {
   const { password, ...server } = parseSmtpUrl(smtpUrl);
   const secrets = password === undefined ? [] : [password];
   return {
-    async send({ id, to, subject, text, html }) {
-      const transport = createTransport({
-        ...server,
-        connectionTimeout: connectTimeoutMs,
-        dnsTimeout: connectTimeoutMs,
-        greetingTimeout: silenceTimeoutMs,
-        socketTimeout: silenceTimeoutMs,
-        disableFileAccess: true,
-        disableUrlAccess: true,
-      });
-      const sending = transport.sendMail({
-        from,
-        to: { name: '', address: to },
-        subject,
-        text,
-        html,
-        messageId: `<${id}@${domainOf(from)}>`,
-        // Programs that answer mails by themselves leave those with it alone (RFC 3834).
-        headers: { 'Auto-Submitted': 'auto-generated' },
-      });
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`not sent within ${deadline} ms`)), deadline);
-      });
+    async send(mail) {
+      const transport = createTransport({ ...server, ...limits });
       try {
-        const { response } = (await Promise.race([sending, late])) as { response: string };
+        const sending = transport.sendMail(contentOf(mail, from)) as Promise<{ response: string }>;
+        const { response } = await within(deadlineMs, sending);
         return { isSent: true, answer: oneLine(maskSecrets(response, secrets)) };
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
         return { isSent: false, answer: oneLine(maskSecrets(message, secrets)) };
       } finally {
-        clearTimeout(timer);
-        sending.catch(() => undefined);
         transport.close();
       }
     },
   };
+}
+
+function contentOf({ id, to, subject, text, html }: Mail, from: string) {
+  return {
+    from,
+    to: { name: '', address: to },
+    subject,
+    text,
+    html,
+    messageId: `<${id}@${domainOf(from)}>`,
+    // Programs that answer mails by themselves leave those with it alone (RFC 3834).
+    headers: { 'Auto-Submitted': 'auto-generated' },
+  };
+}
+
+async function within<T>(deadlineMs: number, sending: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not sent within ${deadlineMs} ms`)), deadlineMs);
+  });
+  try {
+    return await Promise.race([sending, late]);
+  } finally {
+    clearTimeout(timer);
+    // It may still fail after the deadline.
+    sending.catch(() => undefined);
+  }
 }
 
 function domainOf(from: string): string {

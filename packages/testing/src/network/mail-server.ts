@@ -18,7 +18,6 @@ export type MailAnswer = 'accept' | 'refuse' | 'defer' | 'drop' | 'drop-in-data'
 
 export type MailServer = {
   url: string;
-  port: number;
   mails: readonly ReceivedMail[];
   answerWith: (answer: MailAnswer) => void;
   waitForMails: (count: number, timeoutMs?: number) => Promise<readonly ReceivedMail[]>;
@@ -26,53 +25,61 @@ export type MailServer = {
 };
 
 /** A mail server on loopback that keeps what it accepted, and answers as a test decides. */
-export async function startMailServer(port = 0): Promise<MailServer> {
+export async function startMailServer(): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   let how: MailAnswer = 'accept';
-  const server = new SMTPServer({
+  const cut = () => {
+    for (const connection of server.connections) connection._socket.destroy();
+  };
+  const server: SMTPServer = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     disableReverseLookup: true,
     closeTimeout: 100,
     logger: false,
     onRcptTo: (_address, _session, callback) =>
-      callback(how === 'refuse' ? Object.assign(new Error('no such mailbox'), { responseCode: 550 }) : null),
+      callback(how === 'refuse' ? smtpError(550, 'no such mailbox') : null),
     onData: (stream, session, callback) => {
       const chunks: Buffer[] = [];
-      const cut = () => {
-        for (const connection of server.connections) connection._socket.destroy();
-      };
       stream.on('data', (chunk: Buffer) => {
         chunks.push(chunk);
         if (how === 'drop-in-data') cut();
       });
       stream.on('end', () => {
-        const accept = () => {
-          mails.push(parseMail(session.envelope, Buffer.concat(chunks).toString('utf8')));
-          callback(null, '2.0.0 queued by the test');
-        };
-        if (how === 'drop' || how === 'drop-in-data') cut();
-        else if (how === 'defer')
-          callback(Object.assign(new Error('4.3.0 try again later'), { responseCode: 451 }));
-        else if (typeof how === 'object') setTimeout(accept, how.slowMs);
-        else accept();
+        if (how === 'drop' || how === 'drop-in-data') return cut();
+        if (how === 'defer') return callback(smtpError(451, '4.3.0 try again later'));
+        setTimeout(
+          () => {
+            mails.push(parseMail(session.envelope, Buffer.concat(chunks).toString('utf8')));
+            callback(null, '2.0.0 queued by the test');
+          },
+          typeof how === 'object' ? how.slowMs : 0,
+        );
       });
     },
   });
-  server.on('error', () => {});
-  const listening = await new Promise<number>((resolve, reject) => {
-    server.server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => resolve((server.server.address() as { port: number }).port));
-  });
+  const port = await listen(server);
   return {
-    url: `smtp://127.0.0.1:${listening}`,
-    port: listening,
+    url: `smtp://127.0.0.1:${port}`,
     mails,
     answerWith: (answer) => (how = answer),
     waitForMails: (count, timeoutMs = 15_000) =>
       waitFor(`${count} mails`, () => mails.length >= count && mails, { timeoutMs }),
     close: () => new Promise((resolve) => server.close(resolve)),
   };
+}
+
+function smtpError(responseCode: number, message: string): Error {
+  return Object.assign(new Error(message), { responseCode });
+}
+
+function listen(server: SMTPServer): Promise<number> {
+  // A client that is cut off is no failure of a test.
+  server.on('error', () => {});
+  return new Promise((resolve, reject) => {
+    server.server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => resolve((server.server.address() as { port: number }).port));
+  });
 }
 
 function parseMail(
