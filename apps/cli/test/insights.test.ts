@@ -1,11 +1,14 @@
 import { recordAttempt } from '@hqrelay/testing/database/record-attempt';
 import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
 import { freshId } from '@hqrelay/testing/fresh-id';
-import { expect, it } from 'vitest';
+import { messageOf, startModelServer } from '@hqrelay/testing/model/model-server';
+import { afterAll, expect, it } from 'vitest';
 import { openCliWorld } from './cli-world.ts';
 import { jsonOf } from './run-cli.ts';
 
-const { sql, run, createProject, addEndpoint } = await openCliWorld();
+const { sql, run, runWith, createProject, addEndpoint } = await openCliWorld();
+const model = await startModelServer();
+afterAll(() => model.close());
 
 it('insights names the endpoint that fails and the cause, for people with an example and the SQL, and as JSON', async () => {
   const projectId = await createProject();
@@ -45,4 +48,36 @@ it('insights of a quiet project says so, of an unknown one or of a wrong period 
   expect(await run('insights', '--project', freshId())).toMatchObject({ exitCode: 1 });
   const long = await run('insights', '--project', await createProject(), '--since', '90d');
   expect(long).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('at most 31 days') });
+});
+
+it('insights prints what the model wrote with the findings that it cites, its note when it fails, and asks nothing with --no-summary', async () => {
+  const projectId = await createProject();
+  const { endpointId } = await addEndpoint(projectId, 'http://127.0.0.1:9/hooks');
+  const webhookLogId = await recordWebhook(sql, { projectId, endpointIds: [endpointId] });
+  await recordAttempt(sql, { projectId, webhookLogId, endpointId });
+  const env = { ANTHROPIC_API_KEY: 'sk-test', ANTHROPIC_BASE_URL: model.baseUrl };
+  const argv = ['insights', '--project', projectId];
+  await runWith(env, [...argv, '--no-summary']);
+  expect(model.requests).toHaveLength(0);
+
+  model.answerWith(({ body }) => {
+    const id = /endpoint_failing-[0-9a-f]{10}/.exec(body.toString())?.[0] ?? '';
+    const say = (text: string) => [{ text, findingIds: [id] }];
+    const answer = {
+      summary: say('It is down.'),
+      causes: say('It restarts.'),
+      nextSteps: say('Look at its log.'),
+    };
+    return messageOf(JSON.stringify(answer));
+  });
+  const { stdout } = await runWith(env, argv);
+  expect(stdout).toMatch(
+    /Summary, written by a model\n {2}It is down\. \[endpoint_failing-\w+\]\n\nLikely causes\n {2}1\. It restarts/,
+  );
+  expect(stdout).toMatch(/What to try\n {2}1\. Look at its log\. \[endpoint_failing-/);
+  const other = { ...env, INSIGHTS_MODEL: 'another-model' };
+  model.answerWith({ statusCode: 529 });
+  expect((await runWith(other, argv)).stdout).toContain(
+    'There is no summary: the model is not available (HTTP 529).',
+  );
 });

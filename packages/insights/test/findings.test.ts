@@ -96,7 +96,7 @@ it.each<[FindingKind, string, Partial<Finding>]>([
     '17 webhooks in the minute',
     { counts: { requestsInMinute: 17, rateLimitPerMinute: 20 } },
   ],
-  ['event_type_untaken', "“it's\\untaken”", { counts: { webhooks: 17, examined: 82 } }],
+  ['event_type_untaken', "“it's\\un taken”", { counts: { webhooks: 17, examined: 82 } }],
   ['volume_changed', '54 webhooks, and 145 in the period before', { severity: 'warning' }],
 ])('the insight %s says %s', (kind, part, expected) => {
   expect(of(kind, part)).toEqual([expect.objectContaining(expected)]);

@@ -147,6 +147,7 @@ async function tellDoor({ now, receive }: Tell): Promise<void> {
   }
   for (let nth = 0; nth < 15; nth += 1) await receive(at + nth, { status: 'duplicate' });
   await receive(at, { status: 'conflict', reason: 'webhook.conflict' });
-  for (let nth = 0; nth < 17; nth += 1) await receive(busy + nth * 1_000, { eventType: "it's\\untaken" });
+  for (let nth = 0; nth < 17; nth += 1)
+    await receive(busy + nth * 1_000, { eventType: "it's\\un\u001b\u202etaken" });
   for (let nth = 0; nth < 120; nth += 1) await receive(now - dayMs - (60 + nth) * minuteMs);
 }

@@ -7,6 +7,7 @@ it.each([
   ["it's", "'it''s'"],
   ["\\'; drop table webhook_logs; --", "E'\\\\''; drop table webhook_logs; --'"],
   ['a\0b', "'ab'"],
+  ['a\u001b[31m\n\u202eb', "E'a\\U0000001b[31m\\U0000000a\\U0000202eb'"],
 ])('%j is the literal %s', (value, expected) => expect(literal(value)).toBe(expected));
 
 it('a condition names a value, null or a period', () => {

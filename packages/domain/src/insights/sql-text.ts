@@ -1,9 +1,20 @@
-/** A literal of SQL, whatever `standard_conforming_strings` is. NUL is not part of a text of Postgres. */
+/**
+ * A literal of SQL, whatever `standard_conforming_strings` is. Control and formatting characters are escaped, because they could
+ * steer a terminal or reverse the text on a page. NUL is not part of a text of Postgres.
+ */
 export function literal(value: string | number | null): string {
   if (value === null) return 'NULL';
   if (typeof value === 'number') return String(value);
-  const quoted = `'${value.replaceAll('\0', '').replaceAll("'", "''").replaceAll('\\', '\\\\')}'`;
-  return value.includes('\\') ? `E${quoted}` : quoted;
+  const escaped = value
+    .replaceAll('\0', '')
+    .replaceAll("'", "''")
+    .replaceAll('\\', '\\\\')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escapeOf);
+  return escaped.includes('\\') ? `E'${escaped}'` : `'${escaped}'`;
+}
+
+function escapeOf(character: string): string {
+  return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
 }
 
 /** ms since epoch as a literal. */
