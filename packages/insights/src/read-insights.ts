@@ -1,6 +1,6 @@
 import type { Queryable } from '@hqrelay/db/queryable';
 import { bucketMs, startOfBucket } from '@hqrelay/db/queries/stale-statistics';
-import type { Period } from '@hqrelay/domain/insights/facts';
+import type { Period, ProjectFacts } from '@hqrelay/domain/insights/facts';
 import { findInsights } from '@hqrelay/domain/insights/find-insights';
 import { formatSummary, type Statement } from '@hqrelay/domain/insights/model/check-answer';
 import type { Finding } from '@hqrelay/domain/insights/finding';
@@ -8,7 +8,7 @@ import { wordingForPeople } from '@hqrelay/domain/insights/wording';
 import type { ModelOptions } from './ask-model.ts';
 import { readFacts } from './read-facts.ts';
 import type { AskedProject } from './read-request-facts.ts';
-import { summarize } from './summarize.ts';
+import type { Summary, SummarizeDeps } from './summarize.ts';
 
 const dayMs = 86_400_000;
 /** How long a period may be, in days. */
@@ -81,7 +81,7 @@ export async function readInsights(
   const { project, showsAnswers, wantsSummary } = asked;
   const period = wholePeriod(asked);
   const facts = await readFacts(reads, { project, period, showsAnswers });
-  const written = model && wantsSummary ? await summarize({ pool, model }, facts) : none;
+  const written = model && wantsSummary ? await write({ pool, model }, facts) : none;
   return {
     since: period.since,
     until: period.until,
@@ -94,6 +94,12 @@ export async function readInsights(
 }
 
 const none = { statements: null, note: null };
+
+/** Loads the SDK when a summary is asked for first: every command of the command line would wait half a second for it. */
+async function write(deps: SummarizeDeps, facts: ProjectFacts): Promise<Summary> {
+  const { summarize } = await import('./summarize.ts');
+  return summarize(deps, facts);
+}
 
 /** Within what a browser and a proxy wait for. */
 const modelTimeoutMs = 20_000;
