@@ -23,27 +23,31 @@ async function failOnce() {
   return { projectId, webhook };
 }
 
-it('a person reads which endpoint fails and why, opens an example, and sees the SQL and what the model made of it', async () => {
-  const { projectId, webhook } = await failOnce();
-  model.answerWith(({ body }) => {
-    const { messages } = JSON.parse(body.toString()) as { messages: [{ content: string }] };
-    const { findings } = JSON.parse(messages[0].content) as { findings: { id: string }[] };
-    const cited = { text: 'The table of the shop is locked.', findingIds: findings.map(({ id }) => id) };
-    return messageOf(JSON.stringify({ summary: [cited], causes: [cited], nextSteps: [] }));
-  });
-  const { context, faults } = await openContext({ viewport: phone });
-  const page = await context.newPage();
-  await signIn(page, await makeLink('viewer', { projectId }));
-  await page.goto(`${url}/projects/${projectId}`);
-  await page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: 'Insights' }).click();
-  await page.getByText('http://127.0.0.1:9/hooks failed 1 attempt with HTTP 500').waitFor();
-  await page.getByText('<img src=x onerror=alert(1)> locked').waitFor();
-  await page.getByText('Summary, written by a model').waitFor();
-  expect(await page.getByText('The table of the shop is locked.').count()).toBe(2);
-  await page.getByText('SQL to look further').click();
-  await page.getByText('FROM delivery_attempts').waitFor();
-  await expectAccessible(page);
-  await page.getByRole('link', { name: webhook }).click();
-  await page.waitForURL(`${url}/projects/${projectId}/webhooks/${webhook}`);
-  expect(faults).toEqual([]);
-});
+it(
+  'a person reads which endpoint fails and why, opens an example, and sees the SQL and what the model made of it',
+  { timeout: 90_000 },
+  async () => {
+    const { projectId, webhook } = await failOnce();
+    model.answerWith(({ body }) => {
+      const { messages } = JSON.parse(body.toString()) as { messages: [{ content: string }] };
+      const { findings } = JSON.parse(messages[0].content) as { findings: { id: string }[] };
+      const cited = { text: 'The table of the shop is locked.', findingIds: findings.map(({ id }) => id) };
+      return messageOf(JSON.stringify({ summary: [cited], causes: [cited], nextSteps: [] }));
+    });
+    const { context, faults } = await openContext({ viewport: phone });
+    const page = await context.newPage();
+    await signIn(page, await makeLink('viewer', { projectId }));
+    await page.goto(`${url}/projects/${projectId}`);
+    await page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: 'Insights' }).click();
+    await page.getByText('http://127.0.0.1:9/hooks failed 1 attempt with HTTP 500').waitFor();
+    await page.getByText('<img src=x onerror=alert(1)> locked').waitFor();
+    await page.getByText('Summary, written by a model').waitFor();
+    expect(await page.getByText('The table of the shop is locked.').count()).toBe(2);
+    await page.getByText('SQL to look further').click();
+    await page.getByText('FROM delivery_attempts').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: webhook }).click();
+    await page.waitForURL(`${url}/projects/${projectId}/webhooks/${webhook}`);
+    expect(faults).toEqual([]);
+  },
+);
