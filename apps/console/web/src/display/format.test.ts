@@ -19,6 +19,8 @@ it('a relative time says past or future', () => {
   expect(formatRelative(at - 125_000, at)).toBe('2 min ago');
   expect(formatRelative(at + 3_600_000, at)).toBe('in 1 h');
   expect(formatRelative(at - 400, at)).toBe('now');
+  expect(formatRelative(at + 4_000, at)).toBe('now');
+  expect(formatRelative(at + 6_000, at)).toBe('in 6 s');
 });
 
 it('a duration never rounds up to sixty of a unit', () => {

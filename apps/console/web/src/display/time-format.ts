@@ -59,9 +59,13 @@ const units = [
   ['s', 1_000],
 ] as const;
 
+/** The clock of the pages ticks every five seconds, so an event of just now may seem to lie ahead. */
+const tickMs = 5_000;
+
 /** `2 min ago`, `in 5 min`, `now`. */
 export function formatRelative(at: string | number, now: number): string {
   const distance = new Date(at).getTime() - now;
+  if (distance > 0 && distance < tickMs) return 'now';
   const unit = units.find(([, ms]) => Math.abs(distance) >= ms);
   if (!unit) return 'now';
   const text = `${Math.trunc(Math.abs(distance) / unit[1])} ${unit[0]}`;

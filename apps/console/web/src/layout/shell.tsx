@@ -40,8 +40,8 @@ function BackLink({ returnUrl }: Pick<Me, 'returnUrl'>) {
   if (returnUrl === null || !/^https?:/.test(returnUrl)) return null;
   return (
     // Out of the frame, where another site embeds the console.
-    <a href={returnUrl} target="_top" className="max-w-40 truncate text-sm text-accent underline">
-      ← Back to {new URL(returnUrl).host}
+    <a href={returnUrl} target="_top" className="max-w-64 truncate text-sm text-accent underline">
+      ← Back<span className="max-sm:sr-only"> to {new URL(returnUrl).host}</span>
     </a>
   );
 }

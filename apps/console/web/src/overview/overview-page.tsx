@@ -47,7 +47,7 @@ function Statistics({ projectId, name }: StatisticsProps) {
   });
   return (
     <Shown query={statistics}>
-      {({ asOf, countedFrom, series }) => {
+      {({ since, asOf, countedFrom, series }) => {
         const of = { projectId, name, points: series[0]?.points ?? [] };
         return (
           <div className="grid grid-cols-1 gap-4 lg:grid-cols-2">
@@ -61,7 +61,7 @@ function Statistics({ projectId, name }: StatisticsProps) {
               <LatencyChart {...of} />
             </Card>
             <EndpointHealth projectId={projectId} name={name} query={query} />
-            <CountedAt projectId={projectId} name={name} asOf={asOf} countedFrom={countedFrom} />
+            <CountedAt {...of} asOf={asOf} isWhole={countedFrom === null || countedFrom <= since} />
           </div>
         );
       }}
@@ -69,14 +69,16 @@ function Statistics({ projectId, name }: StatisticsProps) {
   );
 }
 
-type CountedProps = StatisticsProps & { asOf: string; countedFrom: string | null };
+type CountedProps = StatisticsProps & {
+  asOf: string;
+  /** Whether every step of the period is counted. */ isWhole: boolean;
+};
 
-function CountedAt({ projectId, name, asOf, countedFrom }: CountedProps) {
+function CountedAt({ projectId, name, asOf, isWhole }: CountedProps) {
   return (
     <p className="m-0 text-xs text-muted lg:col-span-2">
-      Counted <RelativeTime at={asOf} />.
-      {countedFrom !== null && ' Earlier steps are not counted yet and are left out.'} A bar leads to the
-      webhooks that were received in its step.{' '}
+      Counted <RelativeTime at={asOf} />.{!isWhole && ' Earlier steps are not counted yet and are left out.'}{' '}
+      A bar leads to the webhooks that were received in its step.{' '}
       <Link
         to="/projects/$projectId/webhooks"
         params={{ projectId }}
