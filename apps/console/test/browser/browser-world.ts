@@ -43,7 +43,7 @@ export async function openBrowserWorld(
 
 /** Closes the context after the test. When it failed, its trace is kept for `npx playwright-core show-trace`. */
 async function closeAfterTest(context: BrowserContext): Promise<void> {
-  await context.tracing.start({ screenshots: true, snapshots: true });
+  await context.tracing.start({ snapshots: true });
   onTestFinished(async ({ task }) => {
     if (task.result?.state === 'fail') {
       const path = join(tmpdir(), `hqrelay-trace-${task.id}.zip`);

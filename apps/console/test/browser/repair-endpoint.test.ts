@@ -1,6 +1,7 @@
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { expect, it } from 'vitest';
 import { desktop, expectAccessible, phone } from './browser-world.ts';
+import { createKeyboard, hasFocus } from './keyboard.ts';
 import { openRelayWorld } from './relay-world.ts';
 
 const { url, endpoint, makeShop, makeLink, openContext, signIn } = await openRelayWorld();
@@ -64,6 +65,53 @@ it.each([
     );
     await page.getByText('delivered').first().waitFor();
     await expectAccessible(page);
+    expect(faults).toEqual([]);
+  },
+);
+
+it(
+  'by keyboard alone, a person opens the link, finds a failed webhook by a value in its payload, repairs its endpoint and retries it',
+  { timeout: 90_000 },
+  async () => {
+    const order = 'K-4711';
+    const projectId = await makeFailedWebhook(order);
+    const { context, faults } = await openContext();
+    const page = await context.newPage();
+    const { tabTo, press, type, expectFocus } = createKeyboard(page);
+    const button = (name: string) => page.getByRole('button', { name });
+    await page.goto(await makeLink('operator', { projectId }));
+    await tabTo(button('Sign in'));
+    await press('Enter');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await press('/');
+    await expectFocus();
+    await type(order);
+    await press('Enter');
+    await tabTo(page.getByRole('main').getByRole('link', { name: 'payment.paid' }));
+    await press('Enter');
+    await page.getByText('out of order').first().waitFor();
+    await expectFocus();
+
+    await tabTo(page.getByRole('main').getByRole('link', { name: endpoint.url }));
+    await press('Enter');
+    await page.getByRole('heading', { name: endpoint.url }).waitFor();
+    await expectFocus();
+    await tabTo(button('Edit …'));
+    await press('Enter');
+    await tabTo(page.getByRole('dialog').getByLabel('URL'));
+    await type(endpoint.url.replace('/hook', '/repaired'));
+    await press('Enter');
+    await page.getByRole('heading', { name: '/repaired' }).waitFor();
+    await expectFocus();
+    expect(await hasFocus(button('Edit …'))).toBe(true);
+
+    await page.goBack();
+    await tabTo(button('Retry now'));
+    await press('Enter');
+    await waitFor('the delivery', () =>
+      endpoint.requests.some(({ path, body }) => path === '/repaired' && body.toString().includes(order)),
+    );
+    await page.getByText('delivered', { exact: true }).first().waitFor();
     expect(faults).toEqual([]);
   },
 );

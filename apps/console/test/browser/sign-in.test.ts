@@ -58,12 +58,3 @@ it('a rule of the policy that a page breaks is reported by the browser, counted 
   expect(world.log.join('\n')).toContain('https://stranger.example/pixel.png');
   expect(faults).toEqual(['policy: img-src blocked https://stranger.example/pixel.png ']);
 });
-
-it('ten tabs of one session open at once', async () => {
-  const { context, faults } = await openContext();
-  await signIn(await context.newPage(), await makeLink('admin'));
-  const tabs = await Promise.all(Array.from({ length: 10 }, () => context.newPage()));
-  await Promise.all(tabs.map((tab) => tab.goto(url)));
-  await Promise.all(tabs.map((tab) => tab.getByRole('search').waitFor()));
-  expect(faults).toEqual([]);
-});

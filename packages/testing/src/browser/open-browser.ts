@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { findChromium } from '@hqrelay/services/servers/chromium';
 import { chromium, type Browser } from 'playwright-core';
 
-export type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+export type { Browser, BrowserContext, BrowserContextOptions, Locator, Page, Request } from 'playwright-core';
 
 const require = createRequire(import.meta.url);
 

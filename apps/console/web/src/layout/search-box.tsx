@@ -20,7 +20,11 @@ export function SearchBox() {
     return () => window.removeEventListener('keydown', onKey);
   }, []);
 
-  const isOnSearchPage = window.location.pathname === '/search';
+  const searched = window.location.pathname === '/search' ? (q ?? '') : '';
+  // Not by a key that changes: a new field would not have the focus of the old one.
+  useEffect(() => {
+    if (input.current) input.current.value = searched;
+  }, [searched]);
   return (
     <search className="order-last w-full grow sm:order-none sm:w-auto sm:max-w-xl">
       <form
@@ -32,10 +36,8 @@ export function SearchBox() {
       >
         <input
           ref={input}
-          key={isOnSearchPage ? q : ''}
           type="search"
           name="q"
-          defaultValue={isOnSearchPage ? q : ''}
           minLength={3}
           maxLength={255}
           aria-label="Search"

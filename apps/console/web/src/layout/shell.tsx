@@ -1,11 +1,12 @@
-import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Link, useRouter } from '@tanstack/react-router';
+import { useEffect, useRef, type ReactNode } from 'react';
 import type { Me } from '../api/entities.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { SearchBox } from './search-box.tsx';
 import { ZoneSwitch } from './zone-switch.tsx';
 
 export function Shell({ me, children }: { me: Me; children: ReactNode }) {
+  const content = useFocusAfterRoute();
   return (
     <>
       <a
@@ -28,7 +29,7 @@ export function Shell({ me, children }: { me: Me; children: ReactNode }) {
           </div>
         </div>
       </header>
-      <div id="content" className="mx-auto max-w-7xl px-3 pb-16 sm:px-4">
+      <div ref={content} id="content" tabIndex={-1} className="mx-auto max-w-7xl px-3 pb-16 sm:px-4">
         {children}
       </div>
     </>
@@ -44,4 +45,19 @@ function BackLink({ returnUrl }: Pick<Me, 'returnUrl'>) {
       ← Back<span className="max-sm:sr-only"> to {new URL(returnUrl).host}</span>
     </a>
   );
+}
+
+/** Where a new page replaces the link that had the focus, the focus moves to the content instead of to nothing. */
+function useFocusAfterRoute() {
+  const router = useRouter();
+  const content = useRef<HTMLDivElement>(null);
+  useEffect(
+    () =>
+      router.subscribe('onRendered', ({ fromLocation }) => {
+        if (fromLocation && document.activeElement === document.body)
+          content.current?.focus({ preventScroll: true });
+      }),
+    [router],
+  );
+  return content;
 }
