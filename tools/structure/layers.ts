@@ -21,6 +21,7 @@ const development: Readonly<Record<string, readonly string[]>> = {
   up: [...packages, 'services', 'bootstrap', 'cli'],
   chaos: [...packages, 'services', 'testing', 'harness'],
   dashboards: [],
+  screenshots: [...packages, 'services', 'testing'],
   bench: [...packages, 'services', 'testing', 'harness'],
 };
 
