@@ -38,6 +38,7 @@ export async function searchProcesses(
     seed,
     numRuns: rounds,
     endOnFailure,
+    includeErrorInReport: true,
     ...(path !== undefined && { path }),
     plugins: [fc.interruptAfterTimeLimit(rounds * roundWithinMs + shrinkWithinMs, { failOnInterrupt: true })],
   });
