@@ -58,6 +58,8 @@ it(
       [`${project}/endpoints`]: 'Endpoints',
       [`${project}/endpoints/${endpointId}`]: 'webhooks/of/a/path',
       [`${project}/dead-letters`]: 'Dead letters',
+      [`${project}/insights`]: 'Insights',
+      [`${project}/alerts`]: 'Alerts',
       [`${project}/settings`]: 'Settings',
       '/admin-log': 'Admin log',
       '/access': 'Access',
