@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { appendAudit, type AuditRow } from '@hqrelay/db/queries/append-audit';
 import { insertDeadLetters } from '@hqrelay/db/queries/dead-letters';
 import { ensurePartition } from '@hqrelay/db/queries/partitions';
@@ -116,7 +117,7 @@ function webhookRow(
     reason: null,
     endpointIds,
     duplicateOf: null,
-    payloadSha256: null,
+    payloadSha256: createHash('sha256').update(payload).digest('hex'),
     payloadBytes: payload.length,
     remoteAddr: '203.0.113.7',
     correlationId: `corr-${order.toLowerCase()}`,
