@@ -112,6 +112,9 @@ it(
       endpoint.requests.some(({ path, body }) => path === '/repaired' && body.toString().includes(order)),
     );
     await page.getByText('delivered', { exact: true }).first().waitFor();
+    // The button is removed with the wait that it ended.
+    await button('Retry now').waitFor({ state: 'detached' });
+    await expectFocus();
     expect(faults).toEqual([]);
   },
 );

@@ -3,6 +3,7 @@ import type { Reading } from '../../api/operations.ts';
 import { useAction } from '../../api/use-action.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmButton } from '../../components/dialog/confirm-button.tsx';
+import { useFocusAfterRemoval } from '../../components/use-focus-after-removal.ts';
 import { useMe } from '../../layout/me.ts';
 import { ReplayButton } from '../replay-button.tsx';
 
@@ -18,6 +19,7 @@ const changes: readonly Reading[] = [
 export function DeliveryDecisions({ delivery, webhook }: { delivery: Delivery; webhook?: Webhook }) {
   const { deliveryId, state, heldReason, endpointId } = delivery;
   const { may } = useMe();
+  const removed = useFocusAfterRemoval();
   const params = { deliveryId };
   const retry = useAction('post /api/v1/deliveries/{deliveryId}/retry-now', {
     changes,
@@ -30,7 +32,7 @@ export function DeliveryDecisions({ delivery, webhook }: { delivery: Delivery; w
   if (!may('operator')) return null;
   const isHeldBack = heldReason === 'paused' || heldReason === 'disabled' || heldReason === 'order';
   return (
-    <div className="mt-2 flex flex-wrap gap-1.5">
+    <div ref={removed} className="mt-2 flex flex-wrap gap-1.5">
       {state !== 'dead_lettered' && !isHeldBack && (
         <Button
           small
