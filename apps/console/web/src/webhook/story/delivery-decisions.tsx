@@ -3,9 +3,9 @@ import type { Reading } from '../../api/operations.ts';
 import { useAction } from '../../api/use-action.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmButton } from '../../components/dialog/confirm-button.tsx';
-import { useFocusAfterRemoval } from '../../components/use-focus-after-removal.ts';
 import { useMe } from '../../layout/me.ts';
 import { ReplayButton } from '../replay-button.tsx';
+import { useFocusAfterRemoval } from './use-focus-after-removal.ts';
 
 type Webhook = WebhookDetails['webhook'];
 
