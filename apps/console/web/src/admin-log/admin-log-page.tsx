@@ -28,7 +28,7 @@ export function AdminLogPage() {
         sub={`Every change by the console, the API, the command line and the relay${projectId === undefined ? '' : ', of one project'}.`}
       />
       <Shown query={log}>
-        {({ items, nextCursor, prevCursor }) => (
+        {({ items, ...page }) => (
           <>
             {items.length === 0 ? (
               <Empty title="No change yet" />
@@ -39,11 +39,7 @@ export function AdminLogPage() {
                 ))}
               </ul>
             )}
-            <Pager
-              newer={prevCursor === null ? undefined : () => goTo(prevCursor)}
-              older={nextCursor === null ? undefined : () => goTo(nextCursor)}
-              newest={cursor === undefined ? undefined : () => goTo(undefined)}
-            />
+            <Pager page={page} cursor={cursor} goTo={goTo} />
           </>
         )}
       </Shown>

@@ -35,7 +35,7 @@ export function AlertMessages({ projectId, cursor }: Props) {
   return (
     <Card title="Messages">
       <Shown query={messages}>
-        {({ items, nextCursor, prevCursor }) => (
+        {({ items, ...page }) => (
           <>
             {items.length === 0 && <p className="m-0 text-muted">No message yet.</p>}
             <ul className="m-0 grid list-none gap-4 p-0">
@@ -43,11 +43,7 @@ export function AlertMessages({ projectId, cursor }: Props) {
                 <MessageRow key={message.id} message={message} />
               ))}
             </ul>
-            <Pager
-              newer={prevCursor === null ? undefined : () => goTo(prevCursor)}
-              older={nextCursor === null ? undefined : () => goTo(nextCursor)}
-              newest={cursor === undefined ? undefined : () => goTo(undefined)}
-            />
+            <Pager page={page} cursor={cursor} goTo={goTo} />
           </>
         )}
       </Shown>

@@ -34,7 +34,7 @@ export function DeadLetterList({ projectId, filter, replayedToo, cursor, openedA
     void navigate({ search: (search) => ({ ...search, ...pageParams(next, openedAt) }) });
   return (
     <Shown query={list}>
-      {({ items, nextCursor, prevCursor }) => (
+      {({ items, ...page }) => (
         <>
           {items.length === 0 ? (
             <NoDeadLetter isFiltered={Object.keys(filter).length > 0} />
@@ -45,11 +45,7 @@ export function DeadLetterList({ projectId, filter, replayedToo, cursor, openedA
               ))}
             </RowList>
           )}
-          <Pager
-            newer={prevCursor === null ? undefined : () => goTo(prevCursor)}
-            older={nextCursor === null ? undefined : () => goTo(nextCursor)}
-            newest={cursor === undefined ? undefined : () => goTo(undefined)}
-          />
+          <Pager page={page} cursor={cursor} goTo={goTo} />
         </>
       )}
     </Shown>

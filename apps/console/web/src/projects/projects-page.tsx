@@ -25,7 +25,7 @@ export function ProjectsPage() {
     <main className="pt-5">
       <PageHead title="Projects" actions={may('admin') && <CreateProject />} />
       <Shown query={projects}>
-        {({ items, nextCursor, prevCursor }) => (
+        {({ items, ...page }) => (
           <>
             {items.length === 0 ? (
               <Empty title="There is no project yet">
@@ -38,11 +38,7 @@ export function ProjectsPage() {
                 ))}
               </RowList>
             )}
-            <Pager
-              newer={prevCursor === null ? undefined : () => goTo(prevCursor)}
-              older={nextCursor === null ? undefined : () => goTo(nextCursor)}
-              newest={cursor === undefined ? undefined : () => goTo(undefined)}
-            />
+            <Pager page={page} cursor={cursor} goTo={goTo} />
           </>
         )}
       </Shown>

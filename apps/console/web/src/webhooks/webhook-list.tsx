@@ -26,7 +26,7 @@ export function WebhookList({ projectId, query, cursor, openedAt, isFiltered }: 
     void navigate({ search: (search) => ({ ...search, ...pageParams(next, openedAt) }) });
   return (
     <Shown query={page}>
-      {({ nextCursor, prevCursor }) => (
+      {(listed) => (
         <>
           <div aria-live="polite" className="sticky top-16 z-10 flex justify-center">
             {newCount > 0 && (
@@ -36,15 +36,11 @@ export function WebhookList({ projectId, query, cursor, openedAt, isFiltered }: 
             )}
           </div>
           {shown.length === 0 ? (
-            <NoWebhooks isFiltered={isFiltered} hasMore={nextCursor !== null} projectId={projectId} />
+            <NoWebhooks isFiltered={isFiltered} hasMore={listed.nextCursor !== null} projectId={projectId} />
           ) : (
             <Table webhooks={shown} isStale={page.isPlaceholderData} />
           )}
-          <Pager
-            newer={prevCursor === null ? undefined : () => goTo(prevCursor)}
-            older={nextCursor === null ? undefined : () => goTo(nextCursor)}
-            newest={cursor === undefined ? undefined : () => goTo(undefined)}
-          />
+          <Pager page={listed} cursor={cursor} goTo={goTo} />
         </>
       )}
     </Shown>
