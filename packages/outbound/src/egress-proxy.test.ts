@@ -37,6 +37,18 @@ describe('an egress proxy', () => {
     });
   });
 
+  it('an egress proxy that does not run is an error of the proxy, not of the endpoint', async () => {
+    const server = http.createServer();
+    const port = await listen(server);
+    await new Promise((resolve) => server.close(resolve));
+    const sender = startSender({ egressProxy: `http://127.0.0.1:${port}` });
+    expect(await sender.send(request('https://hook.example/'))).toMatchObject({
+      kind: 'error',
+      phase: 'connect',
+      code: 'PROXY_UNAVAILABLE',
+    });
+  });
+
   it('an egress proxy gets no request for a forbidden IP address', async () => {
     const { url, asked } = await proxy();
     const policy = parsePolicy({ allowPrivate: false, allowCidrs: [] });

@@ -24,8 +24,8 @@ export function openTunnel(
       onError(Object.assign(refused, { code: 'PROXY_REFUSED' }));
     }
   });
-  request.on('error', (error: NodeJS.ErrnoException) => {
-    onError(Object.assign(new Error(`egress proxy: ${error.message}`), { code: error.code }));
+  request.on('error', (error) => {
+    onError(Object.assign(new Error(`egress proxy: ${error.message}`), { code: 'PROXY_UNAVAILABLE' }));
   });
   request.end();
   return () => request.destroy();

@@ -103,6 +103,7 @@ describe('an exchange that broke off', () => {
     ['connect', 'ENETUNREACH', 'network unreachable'],
     ['connect', 'EADDRNOTAVAIL', 'address not reachable from here'],
     ['connect', 'EMFILE', 'too many open files on the relay'],
+    ['connect', 'PROXY_UNAVAILABLE', 'the egress proxy is unavailable'],
     ['dns', 'ENODATA', 'host name has no address'],
     ['dns', 'ETIMEOUT', 'name server did not answer'],
     ['dns', 'ESERVFAIL', 'name server could not resolve the host name'],

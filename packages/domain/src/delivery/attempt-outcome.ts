@@ -8,7 +8,7 @@ export type ExchangePhase = 'dns' | 'connect' | 'tls' | 'headers' | 'body' | 'so
 
 /**
  * The result of one HTTP request to an endpoint. `code` is Node's or undici's, `TIMEOUT` for the attempt's own deadline,
- * or `ABORTED` when the relay aborted the request.
+ * `ABORTED` when the relay aborted the request, or `PROXY_UNAVAILABLE` or `PROXY_REFUSED` from the egress proxy.
  */
 export type HttpExchange =
   | {
@@ -56,6 +56,7 @@ const codeTexts: ReadonlyMap<string, string> = new Map([
   ['ENETUNREACH', 'network unreachable'],
   ['EADDRNOTAVAIL', 'address not reachable from here'],
   ['EMFILE', 'too many open files on the relay'],
+  ['PROXY_UNAVAILABLE', 'the egress proxy is unavailable'],
   ['ENOTFOUND', 'host name not found'],
   ['ENODATA', 'host name has no address'],
   ['ETIMEOUT', 'name server did not answer'],
@@ -89,6 +90,7 @@ export const relayFaults: readonly string[] = [
   'ENETUNREACH',
   'EREFUSED',
   'ETIMEOUT',
+  'PROXY_UNAVAILABLE',
 ].flatMap((code) => codeTexts.get(code) ?? []);
 
 const redirectStatusCodes: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
