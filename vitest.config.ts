@@ -9,6 +9,14 @@ const source = {
   environments: { __vitest__: { resolve: { conditions } } },
 };
 
+// A test that hangs fails at these limits. None of them is a promise about speed: a busy machine may be ten times slower.
+const patience = {
+  expect: { poll: { timeout: 30_000, interval: 25 } },
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  teardownTimeout: 120_000,
+};
+
 const withServices = [
   'apps/*/test/**/*.test.ts',
   'packages/*/test/**/*.test.ts',
@@ -20,12 +28,14 @@ export default defineConfig({
   test: {
     // Two cores: a third file runs while the others wait for a server.
     maxWorkers: 3,
+    teardownTimeout: patience.teardownTimeout,
     // Some packages of providers write to stdout.
     silent: 'passed-only',
     projects: [
       {
         ...source,
         test: {
+          ...patience,
           name: 'unit',
           include: [
             'packages/*/src/**/*.test.ts',
@@ -38,11 +48,10 @@ export default defineConfig({
       {
         ...source,
         test: {
+          ...patience,
           name: 'services',
           include: withServices,
           globalSetup: ['packages/testing/src/global-setup.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 120_000,
         },
       },
     ],

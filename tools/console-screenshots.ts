@@ -68,7 +68,7 @@ async function takeAll(world: World, names: readonly string[]): Promise<void> {
   const app = await startApp('console', { env: world.env });
   const browser = await openBrowser();
   try {
-    await app.waitUntilReady(60_000);
+    await app.waitUntilReady();
     const shop = await makeShops(world.sql, await openApi(world, app.url));
     mkdirSync(folder, { recursive: true });
     for (const [name, screenshot] of Object.entries(screenshots)) {

@@ -15,7 +15,7 @@ const [receiver, worker, relayConsole] = await Promise.all(
   (['receiver', 'worker', 'console'] as const).map(async (name) => {
     const app = await startApp(name, { env: world.env });
     afterAll(() => app.end());
-    await app.waitUntilReady(60_000);
+    await app.waitUntilReady();
     return app;
   }),
 );

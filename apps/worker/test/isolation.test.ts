@@ -117,15 +117,11 @@ describe('an endpoint whose breaker is open', () => {
     await waitFor('all to be held', async () => (await heldFor('breaker')) === 100);
     endpoint.answerWith({ statusCode: 200 });
     world.clock.aheadMs += 5_001;
-    await waitFor(
-      'everything to arrive',
-      async () => {
-        await world.releaseHeld();
-        world.clock.aheadMs += 400;
-        return (await world.held()).every(({ reason }) => reason === 'delay');
-      },
-      { timeoutMs: 15_000 },
-    );
+    await waitFor('everything to arrive', async () => {
+      await world.releaseHeld();
+      world.clock.aheadMs += 400;
+      return (await world.held()).every(({ reason }) => reason === 'delay');
+    });
     for (const id of ids)
       expect(await world.waitForAttempts(id, 1)).toMatchObject([{ attempt_num: 1, status: 'delivered' }]);
     expect(world.logs).toContainEqual(
@@ -202,20 +198,16 @@ describe('an endpoint that answers slowly', () => {
     // A slow answer is no failure.
     expect(await breakerOf(endpointId)).toBeUndefined();
     endpoint.answerWith({});
-    await waitFor(
-      'all to arrive',
-      async () => {
-        await world.releaseHeld();
-        world.clock.aheadMs += 400;
-        return endpoint.requests.length === count;
-      },
-      { timeoutMs: 15_000 },
-    );
+    await waitFor('all to arrive', async () => {
+      await world.releaseHeld();
+      world.clock.aheadMs += 400;
+      return endpoint.requests.length === count;
+    });
   });
 
   it(
     'three slow endpoints leave slots in their lane, and the retry of another endpoint is posted',
-    { timeout: 60_000 },
+    { timeout: 300_000 },
     async () => {
       const { projectId, endpoints } = await world.seed({});
       const { id: endpointId, endpoint } = endpoints[0]!;
@@ -225,11 +217,9 @@ describe('an endpoint that answers slowly', () => {
         await world.forget(projectId);
         await sendRetries(projectId, id, 250);
       }
-      await waitFor('requests at all three', () => slow.every(({ waiting }) => waiting.length > 20), {
-        timeoutMs: 15_000,
-      });
+      await waitFor('requests at all three', () => slow.every(({ waiting }) => waiting.length > 20));
       await sendRetries(projectId, endpointId, 1);
-      await waitFor('the retry', () => endpoint.requests.length === 1, { timeoutMs: 15_000 });
+      await waitFor('the retry', () => endpoint.requests.length === 1);
       expect(slow.map(({ waiting }) => waiting.length).every((count) => count > 20)).toBe(true);
       for (const { answer } of slow) answer();
       await Promise.all(slow.map(({ close }) => close()));

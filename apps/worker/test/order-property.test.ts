@@ -123,7 +123,7 @@ async function untilEnded({ endpointId, redelivered }: Run): Promise<void> {
     const sql = 'select from ordered_deliveries where endpoint_id = $1';
     return (await world.sql.query(sql, [endpointId])).rows.length === 0;
   };
-  await waitFor('every delivery to end', hasEnded, { timeoutMs: 60_000 });
+  await waitFor('every delivery to end', hasEnded);
   await Promise.all(redelivered);
 }
 

@@ -38,19 +38,15 @@ describe('a Redis behind three sentinels', () => {
     await waitFor('Redis', () => client.health.isUp);
     const [first, second] = group.servers;
     await first.kill();
-    await waitFor('the failover', () => isWritten(client), { timeoutMs: 30_000 });
+    await waitFor('the failover', () => isWritten(client));
     expect(await portOf(client)).toEqual({ value: second.port });
     await first.start();
-    await waitFor(
-      'the old primary to be a replica',
-      async () => {
-        const info = await client.tryCommand((redis) => redis.info('replication'));
-        return info?.value.includes('connected_slaves:1');
-      },
-      { timeoutMs: 30_000 },
-    );
+    await waitFor('the old primary to be a replica', async () => {
+      const info = await client.tryCommand((redis) => redis.info('replication'));
+      return info?.value.includes('connected_slaves:1');
+    });
     await second.kill();
-    await waitFor('the failover back', () => isWritten(client), { timeoutMs: 30_000 });
+    await waitFor('the failover back', () => isWritten(client));
     expect(await portOf(client)).toEqual({ value: first.port });
   });
 
@@ -60,7 +56,7 @@ describe('a Redis behind three sentinels', () => {
     const [first, second] = group.servers;
     first.freeze();
     try {
-      await waitFor('the failover', () => isWritten(client), { timeoutMs: 40_000 });
+      await waitFor('the failover', () => isWritten(client));
       expect(await portOf(client)).toEqual({ value: second.port });
     } finally {
       first.thaw();
@@ -83,4 +79,4 @@ describe('a Redis behind three sentinels', () => {
     await one?.start();
     await waitFor('Redis', () => client.health.isUp);
   });
-}, 90_000);
+});

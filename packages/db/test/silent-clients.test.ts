@@ -104,7 +104,6 @@ describe('a client that falls silent in a transaction', () => {
             "select pg_try_advisory_xact_lock(hashtext('large')) as taken",
           )
         ).rows[0]?.taken,
-      { timeoutMs: 20_000 },
     );
   });
 

@@ -73,4 +73,4 @@ it('a failing endpoint is one mail and one signed callback, and its recovery ano
   ]);
   expect(mail.mails).toHaveLength(2);
   expect(callbacks.requests).toHaveLength(2);
-}, 180_000);
+});

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 // Runs in a process of its own, as `npm run chaos` does, so it kills no server that another test uses.
-it('no webhook is lost when workers are killed and RabbitMQ restarts', { timeout: 150_000 }, async () => {
+it('no webhook is lost when workers are killed and RabbitMQ restarts', async () => {
   const { code, output } = await runChaos('--small', '--source', '--only', 'worker-kill,rabbitmq-restart');
 
   expect(output).toMatch(/^worker-kill\+rabbitmq-restart .* green/m);

@@ -49,17 +49,13 @@ async function attemptsOf(
 }
 
 function waitUntilDelivered(ids: readonly string[]): Promise<unknown> {
-  return waitFor(
-    `${ids.length} deliveries`,
-    async () => {
-      const attempts = await attemptsOf(ids);
-      return (
-        new Set(attempts.filter((each) => each.status === 'delivered').map((each) => each.webhook_log_id))
-          .size === ids.length
-      );
-    },
-    { timeoutMs: 25_000 },
-  );
+  return waitFor(`${ids.length} deliveries`, async () => {
+    const attempts = await attemptsOf(ids);
+    return (
+      new Set(attempts.filter((each) => each.status === 'delivered').map((each) => each.webhook_log_id))
+        .size === ids.length
+    );
+  });
 }
 
 async function startAnotherWorker(): Promise<void> {

@@ -15,7 +15,7 @@ describe('the console behind nginx', () => {
   beforeAll(async () => {
     world = await createWorld(inject('run'));
     relayConsole = await startApp('console', { env: { ...world.env, TRUST_PROXY: '127.0.0.1' } });
-    await relayConsole.waitUntilReady(60_000);
+    await relayConsole.waitUntilReady();
     door = await openConsoleDoor(inject('run').folder, relayConsole.port);
   });
 

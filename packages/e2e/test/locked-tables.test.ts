@@ -144,6 +144,5 @@ async function expectDelivered(accepted: readonly string[]): Promise<void> {
       )) === accepted.length &&
       (await countOf(`select count(*)::int from webhook_logs where id = any($1) and status = 'queued'`)) ===
         accepted.length,
-    { timeoutMs: 30_000 },
   );
 }

@@ -15,14 +15,10 @@ let project: SeededProject;
 
 beforeEach(async () => {
   for (const app of [receiver, worker]) {
-    await waitFor(
-      'all stores to be up',
-      async () => {
-        const response = await fetch(`${app.url}/health/ready`);
-        return ((await response.json()) as { status: string }).status === 'ready';
-      },
-      { timeoutMs: 30_000 },
-    );
+    await waitFor('all stores to be up', async () => {
+      const response = await fetch(`${app.url}/health/ready`);
+      return ((await response.json()) as { status: string }).status === 'ready';
+    });
   }
   project = await seedProject(world);
   await seedEndpoint(world, project.id, { url: `${endpoint.url}?${project.id}`, retry: '1s,1s,1s' });
@@ -36,7 +32,6 @@ describe('an outage of the broker', () => {
     ['frozen', async () => broker.freeze(), async () => broker.thaw(), 'at least once'],
   ] as const)(
     'webhooks are accepted in time through the outbox while the broker is %s, and delivered later',
-    { timeout: 90_000 },
     async (_name, stop, restart, howOften) => {
       await stop();
       const ids = await Promise.all(Array.from({ length: 10 }, (_, i) => accept(`at once ${i}`)));
@@ -75,7 +70,6 @@ describe('an outage of Postgres', () => {
     ['frozen', async () => postgres.freeze(), async () => postgres.thaw()],
   ])(
     'webhooks are accepted in time and delivered while Postgres is %s, and have all their rows later',
-    { timeout: 90_000 },
     async (_name, stop, restart) => {
       await stop();
       const ids = await Promise.all(Array.from({ length: 10 }, (_, i) => accept(`at once ${i}`)));
@@ -90,61 +84,48 @@ describe('an outage of Postgres', () => {
 });
 
 describe('an outage of RabbitMQ and Postgres', () => {
-  it(
-    'a webhook that neither RabbitMQ nor Postgres takes is answered 503 in time, and its retry keeps its id',
-    { timeout: 90_000 },
-    async () => {
-      await Promise.all([broker.kill(), postgres.stop()]);
-      for (const webhookId of ['evt_1', 'evt_1', 'evt_2']) {
-        const refused = await postInTime(webhookId);
-        expect(refused.statusCode).toBe(503);
-        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-        expect(refused.body.error?.code).toBe('webhook.not_queued');
-      }
-      await Promise.all([broker.start(), postgres.start()]);
-      const accepted = await waitFor(
-        'the retry to be accepted',
-        async () => {
-          const answer = await postInTime('evt_1');
-          return answer.statusCode === 202 && answer;
-        },
-        { timeoutMs: 30_000 },
-      );
-      const { rows } = await waitFor('the background rows', async () => {
-        const found = await world.sql.query<{ duplicate_of: string }>(
-          `select distinct duplicate_of from webhook_logs
+  it('a webhook that neither RabbitMQ nor Postgres takes is answered 503 in time, and its retry keeps its id', async () => {
+    await Promise.all([broker.kill(), postgres.stop()]);
+    for (const webhookId of ['evt_1', 'evt_1', 'evt_2']) {
+      const refused = await postInTime(webhookId);
+      expect(refused.statusCode).toBe(503);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(refused.body.error?.code).toBe('webhook.not_queued');
+    }
+    await Promise.all([broker.start(), postgres.start()]);
+    const accepted = await waitFor('the retry to be accepted', async () => {
+      const answer = await postInTime('evt_1');
+      return answer.statusCode === 202 && answer;
+    });
+    const { rows } = await waitFor('the background rows', async () => {
+      const found = await world.sql.query<{ duplicate_of: string }>(
+        `select distinct duplicate_of from webhook_logs
          where project_id = $1 and webhook_id = 'evt_1' and status = 'failed_to_queue'`,
-          [project.id],
-        );
-        return found.rows.length > 0 && found;
-      });
-      expect(rows).toEqual([{ duplicate_of: accepted.body.id }]);
-      await expectEachDelivered(2, 'once');
-    },
-  );
+        [project.id],
+      );
+      return found.rows.length > 0 && found;
+    });
+    expect(rows).toEqual([{ duplicate_of: accepted.body.id }]);
+    await expectEachDelivered(2, 'once');
+  });
 
-  it(
-    'a webhook of a project that no store can look up is answered 503, not 4xx',
-    { timeout: 90_000 },
-    async () => {
-      const unheardOf = await seedProject(world);
-      await Promise.all([broker.kill(), postgres.stop()]);
-      await waitFor(
-        'the receiver to report that it is not ready',
-        async () => (await fetch(`${receiver.url}/health/ready`)).status === 503,
-      );
-      const answer = await postWebhook(receiver.url, unheardOf, { webhookId: 'evt_1' });
-      expect(answer.statusCode).toBe(503);
-      expect(answer.body.error?.code).toBe('project.unavailable');
-      expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
-      await Promise.all([broker.start(), postgres.start()]);
-      await waitFor(
-        'it to be accepted',
-        async () => (await postWebhook(receiver.url, unheardOf, { webhookId: 'evt_1' })).statusCode === 202,
-        { timeoutMs: 30_000 },
-      );
-    },
-  );
+  it('a webhook of a project that no store can look up is answered 503, not 4xx', async () => {
+    const unheardOf = await seedProject(world);
+    await Promise.all([broker.kill(), postgres.stop()]);
+    await waitFor(
+      'the receiver to report that it is not ready',
+      async () => (await fetch(`${receiver.url}/health/ready`)).status === 503,
+    );
+    const answer = await postWebhook(receiver.url, unheardOf, { webhookId: 'evt_1' });
+    expect(answer.statusCode).toBe(503);
+    expect(answer.body.error?.code).toBe('project.unavailable');
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
+    await Promise.all([broker.start(), postgres.start()]);
+    await waitFor(
+      'it to be accepted',
+      async () => (await postWebhook(receiver.url, unheardOf, { webhookId: 'evt_1' })).statusCode === 202,
+    );
+  });
 });
 
 /** No answer takes longer than 2.5 s: senders give up after 3 s. */
@@ -178,17 +159,13 @@ async function countOf(status: string): Promise<number> {
 
 /** Every accepted webhook has one row and has arrived. */
 async function expectEachDelivered(count: number, guarantee: 'once' | 'at least once'): Promise<void> {
-  const { rows } = await waitFor(
-    'every webhook to be delivered and recorded',
-    async () => {
-      const owed = await world.sql.query<{ id: string; state: string; attempts: number }>(
-        'select webhook_log_id as id, state, attempts::int from delivery_status where project_id = $1',
-        [project.id],
-      );
-      return owed.rows.length >= count && owed.rows.every((row) => row.state === 'delivered') && owed;
-    },
-    { timeoutMs: 45_000 },
-  );
+  const { rows } = await waitFor('every webhook to be delivered and recorded', async () => {
+    const owed = await world.sql.query<{ id: string; state: string; attempts: number }>(
+      'select webhook_log_id as id, state, attempts::int from delivery_status where project_id = $1',
+      [project.id],
+    );
+    return owed.rows.length >= count && owed.rows.every((row) => row.state === 'delivered') && owed;
+  });
   expect(await countOf('queued')).toBe(count);
   const requests = requestsOf(project);
   expect(new Set(requests)).toEqual(new Set(rows.map((row) => row.id)));

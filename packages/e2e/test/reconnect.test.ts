@@ -49,9 +49,7 @@ describe('a restart of the stores', () => {
       await Promise.all(servers.map((server) => server.kill()));
       await Promise.all(servers.map((server) => server.start()));
       const before = load.accepted.length;
-      await waitFor('webhooks to be accepted again', () => load.accepted.length > before + 20, {
-        timeoutMs: 30_000,
-      });
+      await waitFor('webhooks to be accepted again', () => load.accepted.length > before + 20);
       await load.stop();
       for (const id of load.accepted) accepted.add(id);
 
@@ -93,31 +91,21 @@ describe('a restart of the stores', () => {
   });
 
   async function expectDelivered(webhookId: string): Promise<void> {
-    const answer = await waitFor(
-      'a webhook to be accepted',
-      async () => {
-        const given = await postWebhook(receiver.url, project, { webhookId });
-        return given.statusCode === 202 && given;
-      },
-      { timeoutMs: 30_000 },
-    );
+    const answer = await waitFor('a webhook to be accepted', async () => {
+      const given = await postWebhook(receiver.url, project, { webhookId });
+      return given.statusCode === 202 && given;
+    });
     accepted.add(answer.body.id as string);
-    await waitFor(
-      'the webhook to be delivered',
-      () => endpoint.requests.some((each) => each.headers['webhook-id'] === answer.body.id),
-      { timeoutMs: 30_000 },
+    await waitFor('the webhook to be delivered', () =>
+      endpoint.requests.some((each) => each.headers['webhook-id'] === answer.body.id),
     );
   }
 
   async function expectAllUp(app: AppProcess): Promise<void> {
-    await waitFor(
-      'all its stores to be up',
-      async () => {
-        const response = await fetch(`${app.url}/health/ready`);
-        return ((await response.json()) as { status: string }).status === 'ready';
-      },
-      { timeoutMs: 30_000 },
-    );
+    await waitFor('all its stores to be up', async () => {
+      const response = await fetch(`${app.url}/health/ready`);
+      return ((await response.json()) as { status: string }).status === 'ready';
+    });
   }
 });
 
@@ -137,15 +125,11 @@ function startLoad(receiver: AppProcess, project: SeededProject, name: string) {
   const sender = async () => {
     while (!stopped) {
       const webhookId = `${name} ${(count += 1)}`;
-      const answer = await waitFor(
-        'a webhook to be accepted',
-        async () => {
-          const given = await post(webhookId);
-          if (given.statusCode !== 202) refused.push(given.statusCode);
-          return given.statusCode === 202 && given;
-        },
-        { timeoutMs: 30_000 },
-      );
+      const answer = await waitFor('a webhook to be accepted', async () => {
+        const given = await post(webhookId);
+        if (given.statusCode !== 202) refused.push(given.statusCode);
+        return given.statusCode === 202 && given;
+      });
       accepted.push(answer.body.id as string);
     }
   };

@@ -99,7 +99,7 @@ async function startClusterNode(): Promise<{ url: string; close: () => Promise<v
     logFile: join(folder, 'redis.log'),
     stopSignal: 'SIGTERM',
   });
-  await server.waitUntil(() => listens(port), 15_000);
+  await server.waitUntil(() => listens(port), 60_000);
   return {
     url: `redis://127.0.0.1:${port}`,
     close: async () => {

@@ -30,38 +30,34 @@ afterAll(async () => {
   await world?.close();
 });
 
-it(
-  'a webhook that is recorded, but refused by the broker and the outbox, is delivered without a retry of its provider',
-  { timeout: 240_000 },
-  async () => {
-    const project = await seedProject(world);
-    await seedEndpoint(world, project.id, { url: endpoint.url });
-    const answer = await withoutRoomForMessages(() => postWebhook(receiver.url, project));
-    expect(answer.statusCode).toBe(503);
-    const rows = await waitFor('the row of the 503', async () => {
-      const found = await world.sql.query<{ id: string; status: string; duplicate_of: string | null }>(
-        'select id, status, duplicate_of from webhook_logs where project_id = $1 order by status',
-        [project.id],
-      );
-      return found.rows.length === 2 && found.rows;
-    });
-    const [queued] = rows;
-    expect(rows).toMatchObject([
-      { status: 'queued', duplicate_of: null },
-      { status: 'failed_to_queue', duplicate_of: queued!.id },
-    ]);
-    expect((await world.sql.query('select from outbox')).rows).toEqual([]);
+it('a webhook that is recorded, but refused by the broker and the outbox, is delivered without a retry of its provider', async () => {
+  const project = await seedProject(world);
+  await seedEndpoint(world, project.id, { url: endpoint.url });
+  const answer = await withoutRoomForMessages(() => postWebhook(receiver.url, project));
+  expect(answer.statusCode).toBe(503);
+  const rows = await waitFor('the row of the 503', async () => {
+    const found = await world.sql.query<{ id: string; status: string; duplicate_of: string | null }>(
+      'select id, status, duplicate_of from webhook_logs where project_id = $1 order by status',
+      [project.id],
+    );
+    return found.rows.length === 2 && found.rows;
+  });
+  const [queued] = rows;
+  expect(rows).toMatchObject([
+    { status: 'queued', duplicate_of: null },
+    { status: 'failed_to_queue', duplicate_of: queued!.id },
+  ]);
+  expect((await world.sql.query('select from outbox')).rows).toEqual([]);
 
-    await broker.start();
-    worker = await startApp('worker', { env: world.env });
-    await worker.waitUntilReady();
-    const [request] = await waitFor('the webhook', () => endpoint.requests.length > 0 && endpoint.requests, {
-      timeoutMs: 120_000,
-    });
-    expect(request!.headers).toMatchObject({ 'webhook-id': queued!.id, 'x-hqrelay-attempt': '1' });
-    expect(worker.logs).toContainEqual(expect.objectContaining({ msg: 'webhook.put_back', id: queued!.id }));
-  },
-);
+  await broker.start();
+  worker = await startApp('worker', { env: world.env });
+  await worker.waitUntilReady();
+  const [request] = await waitFor('the webhook', () => endpoint.requests.length > 0 && endpoint.requests, {
+    timeoutMs: 120_000,
+  });
+  expect(request!.headers).toMatchObject({ 'webhook-id': queued!.id, 'x-hqrelay-attempt': '1' });
+  expect(worker.logs).toContainEqual(expect.objectContaining({ msg: 'webhook.put_back', id: queued!.id }));
+});
 
 /** Runs `post` while no store accepts a message: the broker is frozen, then killed, and the outbox refuses rows. */
 async function withoutRoomForMessages<T>(post: () => Promise<T>): Promise<T> {

@@ -51,14 +51,10 @@ const attribute = (span: Span | undefined, key: string) => {
   return value?.stringValue ?? value?.intValue;
 };
 const waitForSpans = (traceId: string, name: string, count: number) =>
-  waitFor(
-    `${count} spans ${name}`,
-    () => {
-      const spans = spansOf(traceId);
-      return named(spans, name).length >= count && spans;
-    },
-    { timeoutMs: 15_000 },
-  );
+  waitFor(`${count} spans ${name}`, () => {
+    const spans = spansOf(traceId);
+    return named(spans, name).length >= count && spans;
+  });
 
 describe('traces', () => {
   it('a webhook is one trace from its receipt through a retry to a replay, and the endpoint gets the span of each attempt', async () => {

@@ -162,7 +162,7 @@ describe('ids that are no project', () => {
     expect(postgres.reads).toBe(2);
   });
 
-  it('ids that are no project evict no project from memory', { timeout: 30_000 }, async () => {
+  it('ids that are no project evict no project from memory', async () => {
     const { id } = await seedProject(world);
     await directory.find(id, 0);
     for (let batch = 0; batch < 110; batch += 1) await kindsOf(randomIds(100));

@@ -143,7 +143,7 @@ describe('a consumer', () => {
       await waitFor('every verdict to be sent', () => consumer.unacknowledged === 0);
     }
     // The broker reports it a few seconds late.
-    await waitFor('the broker to agree', async () => (await unacknowledged()) === 0, { timeoutMs: 25_000 });
+    await waitFor('the broker to agree', async () => (await unacknowledged()) === 0);
     await consuming.stop();
     expect(await isEmpty()).toBe(true);
   });

@@ -58,20 +58,16 @@ function publish(text: string, bytes = 20): Promise<PublishResult> {
 }
 
 function waitUntilUp(): Promise<unknown> {
-  return waitFor('the connections', () => publisher.health.isUp && consumer.isConsuming, {
-    timeoutMs: 30_000,
-  });
+  return waitFor('the connections', () => publisher.health.isUp && consumer.isConsuming);
 }
 
 /** Tries again, because an open circuit allows one trial at a time. */
 function waitUntilConfirmed(text: string): Promise<unknown> {
-  return waitFor('a publish to be confirmed', async () => (await publish(text)).kind === 'confirmed', {
-    timeoutMs: 30_000,
-  });
+  return waitFor('a publish to be confirmed', async () => (await publish(text)).kind === 'confirmed');
 }
 
 function waitUntilReceived(text: string): Promise<unknown> {
-  return waitFor(`${text} to be received`, () => received.has(text), { timeoutMs: 20_000 });
+  return waitFor(`${text} to be received`, () => received.has(text));
 }
 
 const vhost = () => decodeURIComponent(new URL(world.rabbitmqUrl).pathname.slice(1)) || '/';
@@ -156,7 +152,6 @@ describe('while one queue does not answer', () => {
     await waitFor(
       'the queue to confirm again',
       async () => (await publisher.publish(stuck)).kind === 'confirmed',
-      { timeoutMs: 30_000 },
     );
   });
 });

@@ -74,7 +74,7 @@ export async function startRecordingEndpoint(): Promise<RecordingEndpoint> {
     answerWith: (given) => {
       how = typeof given === 'function' ? given : () => given;
     },
-    waitForRequests: (count, timeoutMs = 15_000) =>
+    waitForRequests: (count, timeoutMs = 60_000) =>
       waitFor(`${count} requests at the endpoint`, () => requests.length >= count && requests, { timeoutMs }),
     shut,
     open,

@@ -6,7 +6,7 @@ export async function waitFor<T>(
   ask: () => Promise<T | false | null | undefined> | T | false | null | undefined,
   options: { timeoutMs?: number; everyMs?: number } = {},
 ): Promise<T> {
-  const { timeoutMs = 15_000, everyMs = 25 } = options;
+  const { timeoutMs = 60_000, everyMs = 25 } = options;
   const deadline = performance.now() + timeoutMs;
   let failure: unknown;
   for (;;) {

@@ -7,7 +7,7 @@ const { url, endpoint, makeShop, makeLink, openContext, signIn } = await openRel
 
 it(
   'an endpoint is tested and paused; its webhook says who paused it, and is delivered when the endpoint is resumed',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async () => {
     endpoint.answerWith({ statusCode: 200, body: 'welcome' });
     const { projectId, endpointId, receive } = await makeShop();
@@ -43,7 +43,7 @@ it(
 
 it(
   'a waiting delivery is cancelled after a question, and its story says by whom',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async () => {
     endpoint.answerWith({ statusCode: 503 });
     const { projectId, receive } = await makeShop({ retrySchedule: ['1s', '30m'] });

@@ -44,7 +44,7 @@ async function makeProject() {
 
 it(
   'axe finds nothing on any page, in light on a desktop and in dark at 360 px, where no page scrolls sideways',
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async () => {
     const { projectId, endpointId, webhook } = await makeProject();
     await makeKey('viewer');

@@ -39,7 +39,7 @@ async function makeHostileProject() {
 
 it(
   'what strangers write is shown as text on every page, and no script of theirs runs',
-  { timeout: 90_000 },
+  { timeout: 300_000 },
   async () => {
     const { projectId, endpointId, webhook } = await makeHostileProject();
     const { context, faults } = await openContext();

@@ -25,7 +25,7 @@ async function failOnce() {
 
 it(
   'a person reads which endpoint fails and why, opens an example, and sees the SQL and what the model made of it',
-  { timeout: 90_000 },
+  { timeout: 300_000 },
   async () => {
     const { projectId, webhook } = await failOnce();
     model.answerWith(({ body }) => {

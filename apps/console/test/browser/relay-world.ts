@@ -13,7 +13,7 @@ export async function openRelayWorld() {
     (['receiver', 'worker'] as const).map(async (name) => {
       const app = await startApp(name, { env: world.env });
       afterAll(() => app.end());
-      await app.waitUntilReady(60_000);
+      await app.waitUntilReady();
       return app;
     }),
   );

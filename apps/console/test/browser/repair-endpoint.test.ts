@@ -21,7 +21,7 @@ it.each([
   ['phone', phone],
 ])(
   'on a %s, a person finds a failed webhook by a value in its payload, sees why, repairs the URL and has it delivered',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (name, viewport) => {
     const order = `A-${name}-4711`;
     const projectId = await makeFailedWebhook(order);
@@ -71,7 +71,7 @@ it.each([
 
 it(
   'by keyboard alone, a person opens the link, finds a failed webhook by a value in its payload, repairs its endpoint and retries it',
-  { timeout: 90_000 },
+  { timeout: 300_000 },
   async () => {
     const order = 'K-4711';
     const projectId = await makeFailedWebhook(order);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const firstLoadBytesMax = 250 * 1_024;
 
-it('the first load is under 250 KiB of compressed script and styles', { timeout: 60_000 }, async () => {
+it('the first load is under 250 KiB of compressed script and styles', async () => {
   const built = (await build({
     configFile: `${import.meta.dirname}/../vite.config.ts`,
     logLevel: 'error',

@@ -398,8 +398,8 @@ function spend(state: State, fault: keyof Faults): State {
   };
 }
 
-// Each test explores up to 200,000 states while other tests use the same cores, hence the long timeout.
-describe('two workers with one delivery', { timeout: 120_000 }, () => {
+// Each test explores up to 200,000 states.
+describe('two workers with one delivery', () => {
   it.each<[string, Partial<Faults & Decisions>, number?]>([
     ['one worker crashes, and worker A handles two messages', { crash: 1 }, 3],
     ['workers crash twice, hold the delivery, and get a confirm too late', { crash: 2, broker: 1, hold: 1 }],

@@ -33,7 +33,7 @@ function check(
   return describeExploration(explore(reservationModel(scenario, changed), { statesMax: 150_000 }));
 }
 
-describe('requests of one webhook', { timeout: 120_000 }, () => {
+describe('requests of one webhook', () => {
   it.each<[string, Requests, Partial<Faults>, Omit<Partial<Scenario>, 'requests' | 'faults'>?]>([
     ['a receiver crashes and a request is refused', sameWebhook, { crash: 1, refusal: 1 }],
     ['a receiver crashes and Redis does not answer or fails', sameWebhook, { crash: 1, redis: 1 }],
@@ -59,7 +59,7 @@ describe('requests of one webhook', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a webhook with two ids', { timeout: 60_000 }, () => {
+describe('a webhook with two ids', () => {
   it('a webhook gets two ids if Redis does not answer while the row of an admitted request is missing', () => {
     expect(check(sameWebhook, { redis: 1 }, { without: ['visible'] })).toMatchInlineSnapshot(`
       "one webhook is answered 202 under two ids:
@@ -129,7 +129,7 @@ const twoIds = 'one webhook is answered 202 under two ids';
 const notDurable = 'a webhook is answered 202 that is not durable';
 const crashed = { crash: 1 };
 
-describe('the rules of a reservation', { timeout: 60_000 }, () => {
+describe('the rules of a reservation', () => {
   it.each<[string, string, Partial<Rules>, Requests, Partial<Faults>]>([
     [
       'a reservation protects its request',

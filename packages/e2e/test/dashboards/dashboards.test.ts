@@ -55,7 +55,7 @@ beforeAll(async () => {
     { timeoutMs: 90_000 },
   );
   at = Date.now();
-}, 180_000);
+});
 
 afterAll(async () => {
   await sent?.close();
@@ -110,7 +110,7 @@ describe('the panels that ask Prometheus', () => {
         { timeoutMs: 60_000, everyMs: 250 },
       );
     }
-  }, 120_000);
+  });
 });
 
 describe('while deliveries wait behind endpoints that do not answer', () => {
@@ -118,14 +118,10 @@ describe('while deliveries wait behind endpoints that do not answer', () => {
     const { sentAt, close } = await sendHanging(world);
     const waiting = 'hqrelay_queue_depth{queue="hqrelay.webhooks"}';
     const age = 'hqrelay_queue_oldest_age_seconds{queue="hqrelay.webhooks"}';
-    await waitFor(
-      'the workers to measure the backlog',
-      async () => {
-        const [samples, ages] = await Promise.all([world.query(`${waiting} > 0`), world.query(`${age} > 1`)]);
-        return samples.length === world.workers.length && ages.length === world.workers.length;
-      },
-      { timeoutMs: 60_000 },
-    );
+    await waitFor('the workers to measure the backlog', async () => {
+      const [samples, ages] = await Promise.all([world.query(`${waiting} > 0`), world.query(`${age} > 1`)]);
+      return samples.length === world.workers.length && ages.length === world.workers.length;
+    });
     const when = Date.now();
     const panelOf = (title: string) =>
       show(
@@ -146,7 +142,7 @@ describe('while deliveries wait behind endpoints that do not answer', () => {
     const inFlight = Object.values(await panelOf('Deliveries in flight'));
     expect(inFlight).toEqual(world.workers.map(() => heldByWorker));
     await close();
-  }, 90_000);
+  });
 });
 
 type Row = Readonly<Record<string, unknown>>;

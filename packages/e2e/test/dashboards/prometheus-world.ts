@@ -62,7 +62,7 @@ export async function openPrometheusWorld({
     startApp('worker', { env, preload }),
   ]);
   const [receiver, console, ...workers] = apps;
-  await Promise.all(apps.map((app) => app.waitUntilReady(60_000)));
+  await Promise.all(apps.map((app) => app.waitUntilReady()));
   const prometheus = await startPrometheus(
     join(dir, 'prometheus'),
     shorten(read('deploy/prometheus/alerts.yml')),

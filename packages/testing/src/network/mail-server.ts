@@ -63,7 +63,7 @@ export async function startMailServer(): Promise<MailServer> {
     url: `smtp://127.0.0.1:${port}`,
     mails,
     answerWith: (answer) => (how = answer),
-    waitForMails: (count, timeoutMs = 15_000) =>
+    waitForMails: (count, timeoutMs = 60_000) =>
       waitFor(`${count} mails`, () => mails.length >= count && mails, { timeoutMs }),
     close: () => new Promise((resolve) => server.close(resolve)),
   };

@@ -132,7 +132,7 @@ async function startSentinel(dir: string, port: number, settings: readonly strin
       logFile: join(dir, 'sentinel.log'),
       stopSignal: 'SIGTERM',
     });
-    await server.waitUntil(() => listens(port), 15_000);
+    await server.waitUntil(() => listens(port), 60_000);
     return server;
   });
 }

@@ -1,15 +1,5 @@
 import { spawn } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -19,11 +9,18 @@ export type Say = (line: string) => void;
 
 const policyFile = '/usr/sbin/policy-rc.d';
 const policyKept = `${policyFile}.hqrelay-kept`;
-const ourPolicy =
-  '#!/bin/sh\n# HQRelay installs packages right now: none of them may start a service.\nexit 101\n';
+const ourPolicy = '# HQRelay installs packages right now: none of them may start a service.';
+/** Waits until no other process installs here: apt-get waits for the lock of dpkg, and for no other of its locks. */
 const installScript = `
 trap '' HUP INT TERM
-apt() { apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"; }
+exec 9>/run/lock/hqrelay-apt.lock
+flock 9
+if [ -e ${policyFile} ] && ! grep -q '${ourPolicy}' ${policyFile}; then mv ${policyFile} ${policyKept}; fi
+printf '%s\\n' '#!/bin/sh' '${ourPolicy}' 'exit 101' >${policyFile}
+chmod 755 ${policyFile}
+apt() {
+  apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 "$@" 9>&-
+}
 apt update && apt install -y --no-install-recommends "$@"
 code=$?
 if [ -e ${policyKept} ]; then mv ${policyKept} ${policyFile}; else rm -f ${policyFile}; fi
@@ -46,13 +43,13 @@ export function whyNotInstallable(packages: readonly string[]): string | undefin
  * Installs packages with apt-get and reports its progress. None of their services is started. Throws when it fails.
  *
  * apt-get outlives this process: an interrupted one would leave packages half configured, and removing the policy too early
- * would let their services start. So Ctrl-C does not reach it, it needs no pipe, and its script removes the policy.
+ * would let their services start. So Ctrl-C does not reach it, it needs no pipe, and its script writes and removes the policy.
+ * The script restores an existing policy, except for one of this function, which a crash may have left.
  */
 export async function installPackages(packages: readonly string[], say: Say): Promise<void> {
   const whyNot = whyNotInstallable(packages);
   if (whyNot) throw new Error(whyNot);
   say(`installing ${packages.join(', ')} with apt-get (about a minute on a fresh machine)`);
-  forbidServiceStarts();
   const output = unnamedFile();
   try {
     const child = spawn('sh', ['-c', installScript, 'sh', ...packages], {
@@ -72,17 +69,6 @@ export async function installPackages(packages: readonly string[], say: Say): Pr
   } finally {
     closeSync(output);
   }
-}
-
-/**
- * Writes the policy that package scripts ask before they start a service. The install script restores an existing policy, except
- * for one of this function, which a crash may have left.
- */
-function forbidServiceStarts(): void {
-  if (existsSync(policyFile) && readFileSync(policyFile, 'utf8') !== ourPolicy) {
-    renameSync(policyFile, policyKept);
-  }
-  writeFileSync(policyFile, ourPolicy, { mode: 0o755 });
 }
 
 function unnamedFile(): number {

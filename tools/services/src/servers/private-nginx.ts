@@ -43,7 +43,7 @@ export async function startPrivateNginx(options: PrivateNginxOptions): Promise<R
       stopSignal: 'SIGQUIT',
       parentDeathSignal: 'SIGTERM',
     });
-    await server.waitUntil(() => listens(port), 15_000);
+    await server.waitUntil(() => listens(port), 60_000);
     return server;
   });
 }

@@ -48,7 +48,7 @@ export async function startPrivatePostgres(options: PrivatePostgresOptions): Pro
       user: asUser,
       cwd: '/',
     });
-    await server.waitUntil(() => answers(url), 30_000);
+    await server.waitUntil(() => answers(url), 120_000);
     return server;
   });
 }
@@ -110,7 +110,7 @@ function installedInitdb(): string | undefined {
 }
 
 async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   // The server may end the connection while it starts; the call in progress then rejects.
   client.on('error', () => {});
   try {

@@ -35,7 +35,7 @@ export async function startPrivatePrometheus(options: PrivatePrometheusOptions):
       logFile: join(dir, 'prometheus.log'),
       stopSignal: 'SIGTERM',
     });
-    await server.waitUntil(async () => (await fetch(`${url}/-/ready`)).ok, 30_000);
+    await server.waitUntil(async () => (await fetch(`${url}/-/ready`)).ok, 120_000);
     return server;
   });
 }

@@ -141,7 +141,7 @@ async function startBroker(
     stopSignal: 'SIGTERM',
     pidFile: pidFileIn(dir),
   });
-  await broker.waitUntil(() => greetsAmqp(ports.amqp), 60_000);
+  await broker.waitUntil(() => greetsAmqp(ports.amqp), 180_000);
   return broker;
 }
 
@@ -167,7 +167,7 @@ class PortMapper {
   async start(): Promise<void> {
     if (this.#process?.isRunning) return;
     this.#process = new ServerProcess(this.#command);
-    await this.#process.waitUntil(() => listens(this.#port), 10_000);
+    await this.#process.waitUntil(() => listens(this.#port), 60_000);
   }
 
   async stop(): Promise<void> {

@@ -26,7 +26,7 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<R
       logFile: join(dir, 'redis.log'),
       stopSignal: 'SIGTERM',
     });
-    await server.waitUntil(() => answersPing(port), 15_000);
+    await server.waitUntil(() => answersPing(port), 60_000);
     return server;
   });
 }

@@ -59,7 +59,7 @@ describe.each(['TypeScript', 'Python', 'Go', 'PHP'] as const)('the code in %s', 
 
   it.skipIf(!isInstalled).each([false, true])(
     'takes a delivery of the relay and refuses an altered or old one (prefixed headers: %s)',
-    { timeout: 60_000 },
+    { timeout: 300_000 },
     (isPrefixed) => {
       const path = join(folder, `${isPrefixed ? 'prefixed-' : ''}${file}`);
       writeFileSync(path, wrap(verificationCode(language, signatureHeaders(isPrefixed))));
