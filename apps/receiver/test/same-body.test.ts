@@ -4,6 +4,7 @@ import { genericTimestampScheme } from '@hqrelay/domain/providers/generic';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook, type ProviderAnswer, signInbound } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { describe, expect, it } from 'vitest';
 import { openReceiverWorld } from './receiver-world.ts';
@@ -147,12 +148,13 @@ describe('a project whose setting changes', () => {
     await post(project, 'evt_1');
     await world.sql.query(`update projects set same_body = 'duplicate' where id = $1`, [project.id]);
     await announceProjectChange(world.redis, project.id);
-    const announcedAt = performance.now();
-    await waitFor('a duplicate', async () => {
-      const sent = `{"n":"${freshId()}"}`;
-      await post(project, freshId(), sent);
-      return (await post(project, freshId(), sent)).headers.has('idempotent-replayed');
-    });
-    expect(performance.now() - announcedAt).toBeLessThan(1_000);
+    const { undisturbedMs } = await measureUndisturbed(() =>
+      waitFor('a duplicate', async () => {
+        const sent = `{"n":"${freshId()}"}`;
+        await post(project, freshId(), sent);
+        return (await post(project, freshId(), sent)).headers.has('idempotent-replayed');
+      }),
+    );
+    expect(undisturbedMs).toBeLessThan(1_000);
   });
 });

@@ -13,6 +13,7 @@ const world = await openWorkerWorld();
 
 afterEach(async () => {
   world.clock.aheadMs = 0;
+  world.clock.stoppedAt = undefined;
   world.fleet.size = 1;
   await world.sql.query('delete from held_deliveries');
   await world.sql.query('delete from endpoint_breakers');
@@ -63,8 +64,9 @@ const breakerOf = async (endpointId: string) => {
 
 const heldFor = async (reason: string) => (await world.held()).filter((row) => row.reason === reason).length;
 
-/** An endpoint whose breaker is open: it failed ten times within ten seconds. */
+/** An endpoint whose breaker is open: it failed ten times within ten seconds. The clock stops, so that no probe is due by itself. */
 async function openBreaker() {
+  world.clock.stoppedAt = Date.now();
   const { projectId, endpoints } = await world.seed({ retry: '1h' });
   const { id: endpointId, endpoint } = endpoints[0]!;
   endpoint.answerWith({ statusCode: 503 });
@@ -186,9 +188,10 @@ describe('an endpoint that answers slowly', () => {
     world.fleet.size = 16;
     // Each of the five other lanes keeps one slot of the sixteen that this worker has.
     const share = inFlightPerEndpointMax / 16 - 5;
-    const { projectId, endpoints } = await world.seed({ timeoutMs: 30_000 });
+    const { projectId, endpoints } = await world.seed({ timeoutMs: 120_000 });
     const { id: endpointId, endpoint } = endpoints[0]!;
-    endpoint.answerWith({ delayMs: 3_000 });
+    let answer = () => {};
+    endpoint.answerWith({ after: new Promise<void>((resolve) => (answer = resolve)) });
     const count = share + 44;
     await sendMany(projectId, endpointId, count);
     await waitFor('the rest to be held', async () => (await heldFor('breaker')) === count - share);
@@ -198,6 +201,7 @@ describe('an endpoint that answers slowly', () => {
     // A slow answer is no failure.
     expect(await breakerOf(endpointId)).toBeUndefined();
     endpoint.answerWith({});
+    answer();
     await waitFor('all to arrive', async () => {
       await world.releaseHeld();
       world.clock.aheadMs += 400;
@@ -213,7 +217,7 @@ describe('an endpoint that answers slowly', () => {
       const { id: endpointId, endpoint } = endpoints[0]!;
       const slow = await Promise.all([1, 2, 3].map(() => startSlowEndpoint()));
       for (const { url } of slow) {
-        const { id } = await seedEndpoint(world, projectId, { url, timeoutMs: 60_000 });
+        const { id } = await seedEndpoint(world, projectId, { url, timeoutMs: 120_000 });
         await world.forget(projectId);
         await sendRetries(projectId, id, 250);
       }
@@ -231,7 +235,7 @@ describe('an endpoint that answers slowly', () => {
     const { id, endpoint } = endpoints[0]!;
     const slow = await Promise.all([1, 2].map(() => startSlowEndpoint()));
     for (const { url } of slow) {
-      const seeded = await seedEndpoint(world, projectId, { url, timeoutMs: 60_000 });
+      const seeded = await seedEndpoint(world, projectId, { url, timeoutMs: 120_000 });
       await holdMany(projectId, seeded.id, 600);
     }
     await world.forget(projectId);

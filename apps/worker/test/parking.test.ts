@@ -33,7 +33,7 @@ describe('a message', () => {
   ])('a message %s is parked at once', async (_what, changes) => {
     const content = world.message(freshId(), { endpointIds: [freshId()], ...changes });
     await world.send(content);
-    const letter = await world.waitForDeadLetter(idOfBytes(content), 5_000);
+    const letter = await world.waitForDeadLetter(idOfBytes(content));
     expect(letter.kind).toBe('message');
     expect(letter.content?.equals(content)).toBe(true);
   });

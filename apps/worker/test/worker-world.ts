@@ -62,8 +62,8 @@ export type WorkerWorld = Awaited<ReturnType<typeof openWorkerWorld>>;
  */
 export async function openWorkerWorld(options: Parameters<typeof createWorld>[1] = {}) {
   const world = await createWorld(inject('run'), options);
-  const clock = { aheadMs: 0 };
-  const now = () => Date.now() + clock.aheadMs;
+  const clock = { aheadMs: 0, stoppedAt: undefined as number | undefined };
+  const now = () => (clock.stoppedAt ?? Date.now()) + clock.aheadMs;
   const logs: LogLine[] = [];
   const config = readConfig(world.env);
   const registry = createRegistry();

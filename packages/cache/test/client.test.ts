@@ -5,6 +5,7 @@ import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import type { StoreState } from '@hqrelay/flow/store-health';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { freshId } from '@hqrelay/testing/fresh-id';
+import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -57,13 +58,14 @@ afterEach(() => cache.close());
 describe('a Redis that stops answering', () => {
   it('a frozen Redis is skipped at once after one command waited 100 ms for it', async () => {
     server.freeze();
-    const startedAt = performance.now();
-    expect(await ping()).toBeUndefined();
-    expect(performance.now() - startedAt).toBeLessThan(400);
+    const first = await measureUndisturbed(ping);
+    expect(first.value).toBeUndefined();
+    expect(first.undisturbedMs).toBeLessThan(400);
     expect(cache.health.state).toBe('blocked');
-    const again = performance.now();
-    for (let i = 0; i < 100; i += 1) expect(await ping()).toBeUndefined();
-    expect(performance.now() - again).toBeLessThan(300);
+    const again = await measureUndisturbed(async () => {
+      for (let i = 0; i < 100; i += 1) expect(await ping()).toBeUndefined();
+    });
+    expect(again.undisturbedMs).toBeLessThan(300);
     server.thaw();
     await waitFor('Redis', () => cache.health.isUp);
   });
@@ -75,7 +77,7 @@ describe('a Redis that stops answering', () => {
     server.thaw();
     await waitFor('Redis', () => states.length === 3);
     expect(states).toEqual(['up', 'blocked', 'up']);
-    expect(await ping()).toEqual({ value: 'PONG' });
+    expect(await waitFor('an answer', ping)).toEqual({ value: 'PONG' });
   });
 
   it('Redis is up again after a restart', async () => {
@@ -84,7 +86,7 @@ describe('a Redis that stops answering', () => {
     expect(await ping()).toBeUndefined();
     await server.start();
     await waitFor('Redis', () => cache.health.isUp);
-    expect(await ping()).toEqual({ value: 'PONG' });
+    expect(await waitFor('an answer', ping)).toEqual({ value: 'PONG' });
   });
 
   it('a Redis that starts later than the client is up soon after its start', async () => {
@@ -150,8 +152,8 @@ describe('a Redis that answers with errors', () => {
         admin.disconnect();
       }
       await waitFor('Redis', () => cache.health.isUp);
-      expect(await write()).toEqual({ value: 'OK' });
-      expect(states).toEqual(['up', 'blocked', 'up']);
+      expect(await waitFor('an answer', write)).toEqual({ value: 'OK' });
+      expect(states.slice(0, 3)).toEqual(['up', 'blocked', 'up']);
     },
   );
 });

@@ -3,6 +3,7 @@ import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
 import { postWebhook, type ProviderAnswer } from '@hqrelay/testing/provider';
 import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
+import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -117,9 +118,10 @@ function startLoad(receiver: AppProcess, project: SeededProject, name: string) {
   let stopped = false;
   let count = 0;
   const post = async (webhookId: string): Promise<ProviderAnswer> => {
-    const startedAt = performance.now();
-    const answer = await postWebhook(receiver.url, project, { webhookId });
-    slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+    const { value: answer, undisturbedMs } = await measureUndisturbed(() =>
+      postWebhook(receiver.url, project, { webhookId }),
+    );
+    slowestMs = Math.max(slowestMs, undisturbedMs);
     return answer;
   };
   const sender = async () => {

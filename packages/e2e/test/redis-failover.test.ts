@@ -3,6 +3,7 @@ import { postWebhook } from '@hqrelay/testing/provider';
 import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { startRedisSentinels, type RedisSentinels } from '@hqrelay/testing/servers/redis-sentinels';
+import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { Redis } from 'ioredis';
@@ -93,12 +94,10 @@ function startLoad(receivers: readonly AppProcess[], project: SeededProject, nam
   let count = 0;
 
   async function post(webhookId: string, receiver: AppProcess): Promise<void> {
-    const startedAt = performance.now();
-    const answer = await postWebhook(receiver.url, project, {
-      webhookId,
-      body: JSON.stringify({ webhookId }),
-    });
-    slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+    const { value: answer, undisturbedMs } = await measureUndisturbed(() =>
+      postWebhook(receiver.url, project, { webhookId, body: JSON.stringify({ webhookId }) }),
+    );
+    slowestMs = Math.max(slowestMs, undisturbedMs);
     if (answer.statusCode !== 202) refused.push(answer.statusCode);
     else ids.set(webhookId, (ids.get(webhookId) ?? new Set()).add(answer.body.id as string));
   }

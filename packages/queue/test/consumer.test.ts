@@ -206,7 +206,7 @@ describe('a consumer', () => {
     const startedAt = performance.now();
     await consumer.drain(300);
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(295);
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 });
 

@@ -18,6 +18,8 @@ let world: PrometheusWorld;
 let sent: Sent;
 /** When every panel is asked, ms since epoch. */
 let at: number;
+/** The time from before the load until then: the rates count all of it. */
+let rateSeconds: number;
 
 /** What Prometheus has when every webhook of the load has met its fate. */
 const whenSent = {
@@ -29,11 +31,18 @@ const whenSent = {
   'max(hqrelay_queue_depth{queue="hqrelay.dead-letter"})': 0,
   'min(sum by (instance) (hqrelay_held_deliveries))': load.paused,
   'min(hqrelay_queue_depth{queue="hqrelay.delay.10m"})': load.delayed,
+  // A worker may have measured before its last message moved, and a busy machine may make a store look down for a moment.
+  'sum(hqrelay_queue_depth{queue!="hqrelay.delay.10m"})': 0,
+  'sum(hqrelay_queue_oldest_age_seconds)': 0,
+  'sum(hqrelay_deliveries_in_flight)': 0,
+  'sum(hqrelay_outbox_depth)': 0,
+  'min(hqrelay_dependency_up)': 1,
+  'sum(up)': 5,
 };
 
-async function scraped(): Promise<Record<string, number | undefined>> {
+async function scraped(when: number): Promise<Record<string, number | undefined>> {
   const values = Object.keys(whenSent).map(
-    async (each) => [each, (await world.query(each))[0]?.value] as const,
+    async (each) => [each, (await world.query(each, when))[0]?.value] as const,
   );
   return Object.fromEntries(await Promise.all(values));
 }
@@ -44,17 +53,19 @@ beforeAll(async () => {
     const samples = await world.query('sum(count_over_time(hqrelay_webhooks_received_total[1m]))');
     return (samples[0]?.value ?? 0) >= 12;
   });
+  const startedAt = Date.now();
   sent = await sendLoad(world);
-  await waitFor(
+  at = await waitFor(
     'the load in Prometheus',
     async () => {
-      const values = await scraped();
-      if (isDeepStrictEqual(values, whenSent)) return true;
+      const when = Date.now();
+      const values = await scraped(when);
+      if (isDeepStrictEqual(values, whenSent)) return when;
       throw new Error(JSON.stringify(values));
     },
-    { timeoutMs: 90_000 },
+    { timeoutMs: 180_000, everyMs: 250 },
   );
-  at = Date.now();
+  rateSeconds = Math.max(60, Math.ceil((at - startedAt) / 1_000) + 10);
 });
 
 afterAll(async () => {
@@ -67,7 +78,7 @@ const fromPrometheus = panels.filter((panel) => expressionsOf(panel).length > 0)
 /** The figures of a panel by their legends. */
 async function show(panel: Panel, when: number): Promise<Record<string, number>> {
   const shown: Record<string, number> = {};
-  for (const [legend, expression] of expressionsOf(panel)) {
+  for (const [legend, expression] of expressionsOf(panel, `${rateSeconds}s`)) {
     for (const { labels, value } of await world.query(expression, when))
       shown[legendOf(legend, labels)] = value;
   }
@@ -78,12 +89,12 @@ describe('the panels that ask Prometheus', () => {
   it('each panel has a description and an expectation here', () => {
     expect(fromPrometheus.filter(({ description }) => !description)).toEqual([]);
     const titles = new Set(fromPrometheus.map(({ title }) => title));
-    expect([...titles].toSorted()).toEqual(Object.keys(expectedPanels(world)).toSorted());
+    expect([...titles].toSorted()).toEqual(Object.keys(expectedPanels(world, rateSeconds)).toSorted());
   });
 
   it.each(fromPrometheus)('the panel $title shows the figures of the load', async (panel) => {
     const shown = await show(panel, at);
-    const expected = expectedPanels(world)[panel.title] ?? {};
+    const expected = expectedPanels(world, rateSeconds)[panel.title] ?? {};
     expect(Object.keys(shown).toSorted()).toEqual(Object.keys(expected).toSorted());
     const wrong = Object.entries(shown).filter(([legend, value]) => !expected[legend]?.(value));
     expect(wrong).toEqual([]);
@@ -118,11 +129,23 @@ describe('while deliveries wait behind endpoints that do not answer', () => {
     const { sentAt, close } = await sendHanging(world);
     const waiting = 'hqrelay_queue_depth{queue="hqrelay.webhooks"}';
     const age = 'hqrelay_queue_oldest_age_seconds{queue="hqrelay.webhooks"}';
-    await waitFor('the workers to measure the backlog', async () => {
-      const [samples, ages] = await Promise.all([world.query(`${waiting} > 0`), world.query(`${age} > 1`)]);
-      return samples.length === world.workers.length && ages.length === world.workers.length;
-    });
-    const when = Date.now();
+    const inQueueMax = hangingEndpoints - world.workers.length * heldByWorker;
+    const conditions = [
+      // A worker may have measured before both had taken as many as they hold.
+      `${waiting} > 0 and ${waiting} <= ${inQueueMax}`,
+      `${age} > 1`,
+      `hqrelay_deliveries_in_flight == ${heldByWorker}`,
+    ];
+    // The endpoints do not answer for two minutes.
+    const when = await waitFor(
+      'the workers to measure the backlog',
+      async () => {
+        const asked = Date.now();
+        const samples = await Promise.all(conditions.map((each) => world.query(each, asked)));
+        return samples.every(({ length }) => length === world.workers.length) && asked;
+      },
+      { timeoutMs: 110_000, everyMs: 250 },
+    );
     const panelOf = (title: string) =>
       show(
         fromPrometheus.find((each) => each.title === title)!,
@@ -130,7 +153,7 @@ describe('while deliveries wait behind endpoints that do not answer', () => {
       );
     const depth = (await panelOf('Waiting messages'))['hqrelay.webhooks'];
     expect(depth).toBeGreaterThan(0);
-    expect(depth).toBeLessThanOrEqual(hangingEndpoints - world.workers.length * heldByWorker);
+    expect(depth).toBeLessThanOrEqual(inQueueMax);
     for (const [title, legend] of [
       ['Oldest new webhook', 'age'],
       ['Oldest message', 'hqrelay.webhooks'],
@@ -170,10 +193,16 @@ const host = expect.stringMatching(/^127\.0\.0\.1:\d+$/) as string;
 
 describe('the panels that ask Postgres', () => {
   beforeAll(async () => {
-    // The rows of repeated requests are written a second later.
-    await waitFor('the refused requests', async () =>
-      (await ask('Requests by project')).some(({ refused }) => Number(refused) === load.rejected),
-    );
+    // The rows of repeated requests are written a second later, and those that Postgres took too late are written again.
+    await waitFor('the rows of all requests and attempts', async () => {
+      const refused = (await ask('Requests by project')).some(
+        (row) => Number(row['refused']) === load.rejected,
+      );
+      const { rowCount } = await world.sql.query('select from delivery_attempts where project_id = any($1)', [
+        Object.values(sent.projects).map(({ id }) => id),
+      ]);
+      return refused && rowCount === attempts;
+    });
   });
 
   it('"Failures by endpoint" counts the failed attempts of each endpoint, with its last error', async () => {
@@ -190,21 +219,23 @@ describe('the panels that ask Postgres', () => {
     ]);
   });
 
-  it('"Slowest endpoints" has the endpoint that takes 300 ms first', async () => {
+  it('"Slowest endpoints" has the endpoint that takes two seconds first', async () => {
     const [slowest, ...others] = await ask('Slowest endpoints');
     expect(slowest).toMatchObject({
       project: named(sent.projects.fine),
       host,
       attempts: String(load.delivered),
     });
-    expect(Number(slowest?.['p50 ms'])).toBeGreaterThanOrEqual(295);
+    expect(Number(slowest?.['p50 ms'])).toBeGreaterThanOrEqual(1_995);
     expect(others).toHaveLength(2);
   });
 
   it('"Failed attempts" has every failed attempt in its minute', async () => {
     const rows = await ask('Failed attempts');
     expect(rows.reduce((sum, row) => sum + Number(row['failed']), 0)).toBe(failed + load.failing);
-    expect(rows.every(({ time }) => Math.abs(Number(time) * 1_000 - at) < 180_000)).toBe(true);
+    expect(rows.every(({ time }) => Math.abs(Number(time) * 1_000 - at) < rateSeconds * 1_000 + 60_000)).toBe(
+      true,
+    );
   });
 
   it('"Requests by project" counts requests by outcome, with the most frequent reason of a refusal', async () => {

@@ -30,10 +30,11 @@ export async function sendLoad(world: PrometheusWorld): Promise<Sent> {
     closes.push(endpoint.close);
     endpoint.answerWith(how);
     const project = await seedProject(world);
-    const options = { url: endpoint.url, timeoutMs: 30_000, ...(retry !== undefined && { retry }) };
+    const options = { url: endpoint.url, timeoutMs: 120_000, ...(retry !== undefined && { retry }) };
     return { project, endpointId: (await seedEndpoint(world, project.id, options)).id };
   };
-  const fine = await open({ delayMs: 300 });
+  // Slower than the others are on a busy machine.
+  const fine = await open({ delayMs: 2_000 });
   const failing = await open({ statusCode: 400 }, '1s');
   const delayed = await open({ statusCode: 400 }, '10m');
   const paused = await open({});
@@ -60,13 +61,16 @@ export async function sendLoad(world: PrometheusWorld): Promise<Sent> {
 
 /** Sends webhooks with the ids `evt_0`, `evt_1` and so on: sent again to the same project they are duplicates. */
 function sender(receiverUrl: string) {
-  return (project: SeededProject, count: number, options: Parameters<typeof postWebhook>[2] = {}) =>
-    Promise.all(
-      Array.from({ length: count }, async (_, index) => {
-        const { body } = await postWebhook(receiverUrl, project, { webhookId: `evt_${index}`, ...options });
-        return body.id ?? '';
-      }),
-    );
+  return async (project: SeededProject, count: number, options: Parameters<typeof postWebhook>[2] = {}) => {
+    const ids: string[] = [];
+    // One after the other: on a busy machine many at once could be answered 503.
+    for (let index = 0; index < count; index += 1) {
+      const answer = await postWebhook(receiverUrl, project, { webhookId: `evt_${index}`, ...options });
+      if (answer.statusCode === 503) throw new Error(`evt_${index} was answered ${answer.text}`);
+      ids.push(answer.body.id ?? '');
+    }
+    return ids;
+  };
 }
 
 /** Endpoints of one webhook that do not answer: more than the workers can post to at once. */
@@ -80,7 +84,7 @@ export async function sendHanging(
   endpoint.answerWith({ instead: 'hang' });
   const project = await seedProject(world);
   for (let count = 0; count < hangingEndpoints; count += 1)
-    await seedEndpoint(world, project.id, { url: endpoint.url, timeoutMs: 30_000 });
+    await seedEndpoint(world, project.id, { url: endpoint.url, timeoutMs: 120_000 });
   const sentAt = Date.now();
   const body = JSON.stringify({ large: 'x'.repeat(40_000) });
   const { statusCode } = await postWebhook(world.receiver.url, project, { body });

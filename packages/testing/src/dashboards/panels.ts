@@ -13,9 +13,12 @@ export const panels: readonly Panel[] = readdirSync(folder)
   .flatMap((dashboard) => dashboard.panels.filter(({ targets }) => targets));
 
 /** The expressions of a panel by their legends, with Grafana's macros expanded. */
-export function expressionsOf({ targets = [] }: Panel): [legend: string, expression: string][] {
+export function expressionsOf(
+  { targets = [] }: Panel,
+  rateInterval = '1m',
+): [legend: string, expression: string][] {
   return targets.flatMap(({ expr, legendFormat = '' }) =>
-    expr === undefined ? [] : [[legendFormat, expr.replaceAll('$__rate_interval', '1m')]],
+    expr === undefined ? [] : [[legendFormat, expr.replaceAll('$__rate_interval', rateInterval)]],
   );
 }
 
