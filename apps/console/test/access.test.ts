@@ -74,12 +74,14 @@ it('no key appears in a table, in the log or in admin_log', async () => {
 });
 
 it('requests without an active key are answered 429 after a burst, until they wait', async () => {
-  const statuses: number[] = [];
-  for (let sent = 0; sent < 25; sent += 1) {
-    const response = await fetch(`${url}/api/v1/me`, { headers: { authorization: 'Bearer none' } });
-    statuses.push(response.status);
-    if (response.status === 429) expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
-  }
-  expect(new Set(statuses)).toEqual(new Set([401, 429]));
+  // At once: the limit refills with time.
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, () =>
+      fetch(`${url}/api/v1/me`, { headers: { authorization: 'Bearer none' } }),
+    ),
+  );
+  for (const { status, headers } of answers)
+    if (status === 429) expect(headers.get('retry-after')).toMatch(/^\d+$/);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401, 429]));
   await waitFor('the limit to end', async () => (await get('/api/v1/me')).statusCode === 200);
 });

@@ -1,6 +1,7 @@
 import { appendAudit } from '@hqrelay/db/queries/append-audit';
 import { deliveryId, newId } from '@hqrelay/domain/ids';
 import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
+import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openConsoleWorld } from './console-world.ts';
@@ -158,7 +159,10 @@ describe('the live stream of a project', () => {
       }
       let ended = 0;
       for (const each of [ofKey, ofSession]) void each.ended.then(() => (ended += 1));
-      await waitFor('both streams to end', () => ended === 2, { timeoutMs: 5_000 });
+      const { undisturbedMs } = await measureUndisturbed(() =>
+        waitFor('both streams to end', () => ended === 2),
+      );
+      expect(undisturbedMs).toBeLessThan(5_000);
       expect((await get(`/api/v1/projects/${projectId}/live`, { session })).statusCode).toBe(401);
       const webhook = await receive(projectId);
       await waitFor('the event of the other stream', () => idsOf(other.events).includes(webhook));

@@ -62,8 +62,8 @@ it.each([
 });
 
 it('many reports of one address are answered 429 after a burst, and the log has fewer lines than were counted', async () => {
-  const statuses: number[] = [];
-  for (let sent = 0; sent < 30; sent += 1) statuses.push(await post({ 'csp-report': report }));
+  // At once: the limit refills with time.
+  const statuses = await Promise.all(Array.from({ length: 100 }, () => post({ 'csp-report': report })));
   expect(new Set(statuses)).toEqual(new Set([204, 429]));
   const taken = statuses.filter((status) => status === 204).length;
   expect(await counted('img-src')).toBe(1 + taken);

@@ -123,8 +123,8 @@ describe('statistics', () => {
   });
 
   it('steps of minutes are counted from rows, of 24 hours at most', async () => {
-    const minute = new Date(now - 180_000).toISOString();
-    const points = await pointsOf(`since=${minute}&step=1m`);
+    const [since, until] = [now - 180_000, now].map((ms) => new Date(ms).toISOString());
+    const points = await pointsOf(`since=${since}&until=${until}&step=1m`);
     expect(points.reduce((sum, { received }) => sum + received.queued, 0)).toBe(1);
     expect(points.length).toBeLessThanOrEqual(6);
     expect(await get(`${path}?since=2026-03-01T00:00:00Z&until=2026-03-02T00:00:01Z&step=10m`)).toMatchObject(

@@ -39,7 +39,7 @@ async function run(commands: string): Promise<string> {
     TO: day(to),
   };
   const argv = ['-euo', 'pipefail', '-c', commands];
-  const { stdout } = await promisify(execFile)('bash', argv, { env, cwd: folder, timeout: 60_000 });
+  const { stdout } = await promisify(execFile)('bash', argv, { env, cwd: folder });
   return stdout;
 }
 

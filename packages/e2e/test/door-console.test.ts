@@ -42,12 +42,13 @@ describe('the console behind nginx', () => {
 
   it('requests with a wrong key are limited by the address of their connection, not by the one that they claim', async () => {
     const authorization = `Bearer hqr_${'x'.repeat(43)}`;
-    const statuses: number[] = [];
-    for (let sent = 0; sent < 25; sent += 1) {
-      const claimed = { authorization, 'x-forwarded-for': `203.0.113.${sent}` };
-      statuses.push((await get('/api/v1/me', '127.0.0.6', claimed)).statusCode);
-    }
-    expect(statuses).toContain(429);
+    // At once: the limit refills with time.
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, sent) =>
+        get('/api/v1/me', '127.0.0.6', { authorization, 'x-forwarded-for': `203.0.113.${sent}` }),
+      ),
+    );
+    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([401, 429]));
     expect((await get('/api/v1/me', '127.0.0.7', { authorization })).statusCode).toBe(401);
   });
 

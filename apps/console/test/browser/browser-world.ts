@@ -14,6 +14,9 @@ import { openConsoleWorld } from '../console-world.ts';
 export const desktop = { width: 1_280, height: 800 };
 export const phone = { width: 360, height: 740 };
 
+/** A step of a page takes a moment, and many times as long on a busy machine. */
+const stepTimeoutMs = 90_000;
+
 /** A console in this process with the built pages, and a browser, until the file's tests are over. */
 export async function openBrowserWorld(
   more: Record<string, string> = {},
@@ -28,6 +31,7 @@ export async function openBrowserWorld(
     /** A browser profile of this test's own, whose pages are watched. A trace of a failed test is kept. */
     async openContext(options: BrowserContextOptions = {}, origins: readonly string[] = [world.url]) {
       const context = await browser.newContext({ viewport: desktop, reducedMotion: 'reduce', ...options });
+      context.setDefaultTimeout(stepTimeoutMs);
       await addAxe(context);
       const faults = await watchPages(context, origins);
       await closeAfterTest(context);

@@ -42,7 +42,7 @@ it(
     await page.getByText('http://127.0.0.1:9/hooks failed 1 attempt with HTTP 500').waitFor();
     await page.getByText('<img src=x onerror=alert(1)> locked').waitFor();
     await page.getByText('Summary, written by a model').waitFor();
-    expect(await page.getByText('The table of the shop is locked.').count()).toBe(2);
+    await expect.poll(() => page.getByText('The table of the shop is locked.').count()).toBe(2);
     await page.getByText('SQL to look further').click();
     await page.getByText('FROM delivery_attempts').waitFor();
     await expectAccessible(page);

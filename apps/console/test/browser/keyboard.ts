@@ -26,7 +26,7 @@ export function createKeyboard(page: Page): Keyboard {
         if (found !== '') throw new Error(found);
         return true;
       },
-      { timeoutMs: 3_000 },
+      { timeoutMs: 20_000 },
     );
   };
   return {

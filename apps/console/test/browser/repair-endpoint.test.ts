@@ -36,7 +36,7 @@ it.each([
       await search.press('Enter');
       await page.waitForURL('**/search?**');
       const found = page.getByRole('main').getByRole('link').first();
-      await found.waitFor({ timeout: 3_000 });
+      await found.waitFor({ timeout: 10_000 });
       await found.click();
       return true;
     });
