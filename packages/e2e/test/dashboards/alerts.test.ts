@@ -59,7 +59,8 @@ async function fires(name: string, job?: string): Promise<void> {
     await waitFor(`${name} to fire`, () => isFiring(name, job), patiently);
   } catch (error) {
     const queues = await world.query('{__name__=~"hqrelay_queue_.*"} > 0');
-    throw new Error(`${(error as Error).message}: ${JSON.stringify([await world.alerts(), queues])}`);
+    const state = JSON.stringify([await world.alerts(), queues]);
+    throw new Error(`${(error as Error).message}: ${state}`, { cause: error });
   }
 }
 
