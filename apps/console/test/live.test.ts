@@ -1,7 +1,7 @@
 import { appendAudit } from '@hqrelay/db/queries/append-audit';
 import { deliveryId, newId } from '@hqrelay/domain/ids';
 import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
-import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
+import { measureUndisturbed } from '@hqrelay/testing/time/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openConsoleWorld } from './console-world.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { postWebhook, signAsProvider } from '@hqrelay/testing/provider';
 import { seedProject } from '@hqrelay/testing/seed';
-import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
+import { measureUndisturbed } from '@hqrelay/testing/time/undisturbed';
 import { describe, expect, it } from 'vitest';
 import { chunksOf64KiB, openReceiverWorld, sendRaw } from './receiver-world.ts';
 

@@ -6,7 +6,7 @@ import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject, seedSecret } from '@hqrelay/testing/seed';
-import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
+import { measureUndisturbed } from '@hqrelay/testing/time/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { describe, expect, it } from 'vitest';
 import { openReceiverWorld } from './receiver-world.ts';

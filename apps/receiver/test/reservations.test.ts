@@ -4,7 +4,7 @@ import { decodeMessage, type Envelope } from '@hqrelay/queue/messages';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
-import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
+import { measureUndisturbed } from '@hqrelay/testing/time/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { connect } from 'amqplib';
 import { describe, expect, it } from 'vitest';

@@ -4,7 +4,7 @@ import { genericTimestampScheme } from '@hqrelay/domain/providers/generic';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook, type ProviderAnswer, signInbound } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
-import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
+import { measureUndisturbed } from '@hqrelay/testing/time/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { describe, expect, it } from 'vitest';
 import { openReceiverWorld } from './receiver-world.ts';

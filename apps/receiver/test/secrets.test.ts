@@ -9,7 +9,7 @@ import { freshId } from '@hqrelay/testing/fresh-id';
 import { startApp } from '@hqrelay/testing/app-process';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { seedProject, type SeededProject, seedSecret } from '@hqrelay/testing/seed';
-import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
+import { measureUndisturbed } from '@hqrelay/testing/time/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, expect, it } from 'vitest';
 import { openReceiverWorld } from './receiver-world.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import { newId } from '@hqrelay/domain/ids';
 import { freshId } from '@hqrelay/testing/fresh-id';
-import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
+import { measureUndisturbed } from '@hqrelay/testing/time/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { decodeSpill } from '../src/spill-format.ts';

@@ -5,7 +5,7 @@ import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import type { StoreState } from '@hqrelay/flow/store-health';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { freshId } from '@hqrelay/testing/fresh-id';
-import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
+import { measureUndisturbed } from '@hqrelay/testing/time/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
-import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
+import { measureUndisturbed } from '@hqrelay/testing/time/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openDoor, type Door } from './door-world.ts';

@@ -2,7 +2,7 @@ import { decodeMessage } from '@hqrelay/queue/messages';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
-import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
+import { measureUndisturbed } from '@hqrelay/testing/time/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openApp, openEndpoint, openWorld } from './open-world.ts';

@@ -4,7 +4,7 @@ import type { RunningServer } from '@hqrelay/services/running-server';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { postWebhook, signAsProvider, type ProviderAnswer } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
-import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
+import { measureUndisturbed } from '@hqrelay/testing/time/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openApp, openEndpoint, openWorld } from './open-world.ts';

@@ -4,7 +4,7 @@ import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
-import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
+import { measureUndisturbed } from '@hqrelay/testing/time/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';

@@ -3,7 +3,7 @@ import { startApp, type AppProcess } from '@hqrelay/testing/app-process';
 import { postWebhook, type ProviderAnswer } from '@hqrelay/testing/provider';
 import { startRecordingEndpoint, type RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
-import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
+import { measureUndisturbed } from '@hqrelay/testing/time/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';

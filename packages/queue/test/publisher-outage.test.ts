@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import type { RunningServer } from '@hqrelay/services/running-server';
-import { measureUndisturbed } from '@hqrelay/testing/undisturbed';
+import { measureUndisturbed } from '@hqrelay/testing/time/undisturbed';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { BrokerConnection } from '../src/connection/broker-connection.ts';
