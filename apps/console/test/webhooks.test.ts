@@ -215,6 +215,22 @@ describe('one webhook', () => {
     expect(none).toMatchObject({ statusCode: 404, body: { error: { code: 'payload.not_found' } } });
   });
 
+  it('the head of a payload is answered with the size of the whole', async () => {
+    const payload = `${webhooks[0]}/payload`;
+    const head = await get(`/api/v1/webhooks/${payload}?bytesMax=8`);
+    expect(head.bytes.toString()).toBe('{"order"');
+    expect(head.headers.get('x-hqrelay-whole-bytes')).toBe('14');
+    expect(head.headers.get('content-disposition')).toContain(`${webhooks[0]}.head.bin`);
+    const whole = await get(`/api/v1/webhooks/${payload}?bytesMax=14`);
+    expect(whole.bytes.toString()).toBe('{"order":4711}');
+    expect(whole.headers.get('content-disposition')).toContain(`${webhooks[0]}.bin`);
+    for (const bytesMax of ['0', '1048577', '-1', 'x']) {
+      expect(await get(`/api/v1/webhooks/${payload}?bytesMax=${bytesMax}`)).toMatchObject({
+        statusCode: 400,
+      });
+    }
+  });
+
   it('a key that hides payloads sees no body, header, query or answer, and cannot search payloads', async () => {
     const key = await makeKey('admin', { hidePayloads: true });
     const shown = await get(`/api/v1/webhooks/${webhooks[0]}`, { key });

@@ -93,6 +93,12 @@ const idempotencyKey = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
+const wholeBytes = {
+  required: true,
+  description: 'The size of the whole file, also where the answer has only its first bytes.',
+  schema: { type: 'integer', minimum: 0 },
+};
+
 /** Status codes of errors that an operation may answer. */
 function refusalsOf({ body, method, params, refusals = [] }: Route): number[] {
   const codes = [400, 401, 403, 429, 500, 503, ...refusals];
@@ -121,7 +127,11 @@ function isNeeded(body: z.ZodType): boolean {
 
 function successOf({ answer, summary }: Route, schemas: Record<string, Json>): Json {
   if (answer === 'attachment') {
-    return { description: summary, content: { 'application/octet-stream': { schema: {} } } };
+    return {
+      description: summary,
+      headers: { 'X-Hqrelay-Whole-Bytes': wholeBytes },
+      content: { 'application/octet-stream': { schema: {} } },
+    };
   }
   if (answer === 'events') {
     return { description: summary, content: { 'text/event-stream': { schema: { type: 'string' } } } };

@@ -13,8 +13,8 @@ export type ApiRefusal = { kind: 'refused'; statusCode: number; code: string; me
 
 export type Reply<T> = { kind: 'done'; value: T; warnings?: readonly string[] } | Refusal | ApiRefusal;
 
-/** A file that a browser downloads and never renders. */
-export type Attachment = { name: string; bytes: Buffer };
+/** A file that a browser downloads and never renders, or its first bytes. */
+export type Attachment = { name: string; bytes: Buffer; wholeBytes: number };
 
 /** Answers with server-sent events, until it or the client ends them. */
 export type EventStream = (response: Response) => void;

@@ -112,10 +112,11 @@ function send(response: Response, answer: RouteAnswer): void {
       return;
     }
     case 'attachment': {
-      const { name, bytes } = answer.attachment;
+      const { name, bytes, wholeBytes } = answer.attachment;
       response.set({
         'Content-Disposition': `attachment; filename="${name}"`,
         'Content-Security-Policy': "default-src 'none'; sandbox",
+        'X-Hqrelay-Whole-Bytes': String(wholeBytes),
       });
       response.type('application/octet-stream').send(bytes);
     }

@@ -11,7 +11,7 @@ import { redactQuery, redactUrl } from '@hqrelay/domain/secrets/redaction';
 import { z } from 'zod';
 import { refuseOtherEndpoints } from '../api/find-named.ts';
 import { defineRoute, refuse, reply } from '../api/route.ts';
-import { id, uuid } from '../schemas/fields.ts';
+import { id, queryInteger, uuid } from '../schemas/fields.ts';
 import { webhookDetails } from '../schemas/webhook.ts';
 import { findVerifyingSecret } from '../verification/find-verifying-secret.ts';
 import { mapReply } from './map-reply.ts';
@@ -54,23 +54,30 @@ export const oneWebhookRoutes = [
     method: 'get',
     path: `${path}/payload`,
     name: 'getPayload',
-    summary: 'The bytes of a webhook, as they came in',
+    summary: 'The bytes of a webhook as they came in, all or the first',
     tag,
     role: 'viewer',
     params,
     names,
+    query: z.strictObject({
+      bytesMax: queryInteger(1, 1_048_576).optional().describe('The first bytes only, at most so many.'),
+    }),
     statusCode: 200,
     answer: 'attachment',
-    handle: async ({ pool, caller }, input) => {
+    handle: async ({ pool, caller }, { params: { id: webhookLogId }, query: { bytesMax } }) => {
       if (caller.hidePayloads) return refuse(403, 'access.hides_payloads', 'payloads are hidden from you');
-      const webhookLogId = input.params.id;
-      const bytes = await readWebhookPayload(pool, {
-        id: webhookLogId,
-        receivedAt: timeOfId(webhookLogId),
-      });
-      return bytes === null
-        ? refuse(404, 'payload.not_found', 'the payload of this webhook was never stored, or was dropped')
-        : reply({ name: `${webhookLogId}.bin`, bytes });
+      const period = { id: webhookLogId, receivedAt: timeOfId(webhookLogId) };
+      const stored = await readWebhookPayload(pool, { ...period, bytesMax });
+      if (stored === null) {
+        return refuse(
+          404,
+          'payload.not_found',
+          'the payload of this webhook was never stored, or was dropped',
+        );
+      }
+      const { bytes, payloadBytes } = stored;
+      const name = bytes.length < payloadBytes ? `${webhookLogId}.head.bin` : `${webhookLogId}.bin`;
+      return reply({ name, bytes, wholeBytes: payloadBytes });
     },
   }),
   defineRoute({

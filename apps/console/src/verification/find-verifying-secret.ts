@@ -22,11 +22,11 @@ export async function findVerifyingSecret(
 ): Promise<string | null> {
   const { id, projectId, receivedAt, status } = webhook;
   if (payload === null || status === 'rejected') return null;
-  const [project, body] = await Promise.all([
+  const [project, stored] = await Promise.all([
     readProjectConfig(pool, projectId),
     readWebhookPayload(pool, { id, receivedAt: receivedAt.getTime() }),
   ]);
-  if (!project || body === null) return null;
+  if (!project || stored === null) return null;
   const keys = parseSecretKeys(secretsKey);
   const sealed = [...project.secrets, ...(await findRetiredSecrets(pool, [projectId]))];
   const secrets = sealed.flatMap((secret) => {
@@ -35,7 +35,7 @@ export async function findVerifyingSecret(
   });
   const { headers, query } = payload;
   const url = `${webhookBaseUrl}/v1/webhooks/${projectId}${query === '' ? '' : `?${query}`}`;
-  const view = viewOf({ method: 'POST', url, query, headers: headerLookupOf(headers), body });
+  const view = viewOf({ method: 'POST', url, query, headers: headerLookupOf(headers), body: stored.bytes });
   const check = verifyRequest(
     providerOf(project).schemes,
     { secrets, settings: settingsOf(keys, project) },

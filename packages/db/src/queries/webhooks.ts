@@ -212,14 +212,18 @@ async function readReplays(pool: pg.Pool, key: Key): Promise<WebhookDetails['rep
   return replays.rows;
 }
 
-/** The bytes of a webhook's payload; null when it was never stored, was dropped or erased. */
+/**
+ * The bytes of a webhook's payload, at most the first `bytesMax` where that is given, and the size of the whole payload.
+ * Null when it was never stored, was dropped or erased.
+ */
 export async function readWebhookPayload(
   pool: pg.Pool,
-  { id, receivedAt }: { id: string; receivedAt: number },
-): Promise<Buffer | null> {
-  const { rows } = await pool.query<{ payload: Buffer }>(
-    'select payload from webhook_payloads where id = $1 and received_at = $2',
-    [id, new Date(receivedAt)],
+  { id, receivedAt, bytesMax }: { id: string; receivedAt: number; bytesMax?: number | undefined },
+): Promise<{ bytes: Buffer; payloadBytes: number } | null> {
+  const { rows } = await pool.query<{ bytes: Buffer; payloadBytes: number }>(
+    `select coalesce(substr(payload, 1, $3::int), payload) as bytes, octet_length(payload) as "payloadBytes"
+     from webhook_payloads where id = $1 and received_at = $2`,
+    [id, new Date(receivedAt), bytesMax ?? null],
   );
-  return rows[0]?.payload ?? null;
+  return rows[0] ?? null;
 }

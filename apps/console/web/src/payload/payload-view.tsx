@@ -11,8 +11,8 @@ import { prettyJson } from './pretty-json.ts';
 const hexBytesMax = 16_384;
 
 /** The bytes of a webhook, as text only: nothing of them is ever rendered. */
-export function PayloadView({ webhookLogId }: { webhookLogId: string }) {
-  const payload = useQuery(payloadQuery(webhookLogId));
+export function PayloadView({ webhookLogId, size }: { webhookLogId: string; size: number }) {
+  const payload = useQuery(payloadQuery(webhookLogId, size));
   return (
     <Shown query={payload}>{(shown) => <PayloadTabs payload={shown} webhookLogId={webhookLogId} />}</Shown>
   );

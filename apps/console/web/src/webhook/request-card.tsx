@@ -30,7 +30,7 @@ export function RequestCard({ details: { webhook, request } }: { details: Webhoo
         <Headers request={request} />
         <section>
           <h3 className="mt-0 mb-2 text-sm font-semibold">Body</h3>
-          <PayloadView webhookLogId={webhook.id} />
+          <PayloadView webhookLogId={webhook.id} size={request.payloadBytes} />
         </section>
       </div>
     </Card>
@@ -65,7 +65,7 @@ function HeaderRow({ name, value }: { name: string; value: string }) {
 function CopyAsCurl({ webhook, request }: { webhook: WebhookDetails['webhook']; request: Request }) {
   const { projectId } = webhook;
   const project = useQuery(read('get /api/v1/projects/{projectId}', { params: { projectId } }));
-  const payload = useQuery(payloadQuery(webhook.id));
+  const payload = useQuery(payloadQuery(webhook.id, request.payloadBytes));
   if (!project.data || !payload.data) return null;
   const { webhookUrl } = project.data;
   const command = curlCommand({
