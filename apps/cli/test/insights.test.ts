@@ -2,7 +2,8 @@ import { recordAttempt } from '@hqrelay/testing/database/record-attempt';
 import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { messageOf, startModelServer } from '@hqrelay/testing/model/model-server';
-import { afterAll, expect, it } from 'vitest';
+import { startConnectProxy } from '@hqrelay/testing/network/connect-proxy';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { openCliWorld } from './cli-world.ts';
 import { jsonOf } from './run-cli.ts';
 
@@ -80,4 +81,24 @@ it('insights prints what the model wrote with the findings that it cites, its no
   expect((await runWith(other, argv)).stdout).toContain(
     'There is no summary: the model is not available (HTTP 529).',
   );
+});
+
+it('with EGRESS_PROXY the model is asked through the proxy, which resolves its name', async () => {
+  const projectId = await createProject();
+  const { endpointId } = await addEndpoint(projectId, 'http://127.0.0.1:9/hooks');
+  const webhookLogId = await recordWebhook(sql, { projectId, endpointIds: [endpointId] });
+  await recordAttempt(sql, { projectId, webhookLogId, endpointId, statusCode: 500, error: 'HTTP 500' });
+  const proxy = await startConnectProxy(Number(new URL(model.baseUrl).port));
+  onTestFinished(proxy.shut);
+  const before = model.requests.length;
+  model.answerWith({ statusCode: 529 });
+  const env = {
+    ANTHROPIC_API_KEY: 'sk-planted-key',
+    ANTHROPIC_BASE_URL: 'http://model.invalid',
+    EGRESS_PROXY: proxy.url,
+  };
+  const { stdout } = await runWith(env, ['insights', '--project', projectId]);
+  expect(stdout).toContain('the model is not available (HTTP 529)');
+  expect(proxy.asked).toEqual(['model.invalid:80']);
+  expect(model.requests.length).toBe(before + 1);
 });

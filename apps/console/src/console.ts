@@ -4,6 +4,7 @@ import { deleteOldConsoleLinks } from '@hqrelay/db/queries/console-links';
 import { parsePolicy } from '@hqrelay/domain/network/network-policy';
 import { modelOf } from '@hqrelay/insights/read-insights';
 import { createResolveHost } from '@hqrelay/outbound/names/resolve-host';
+import { createFetch } from '@hqrelay/outbound/proxied-fetch';
 import { createSender } from '@hqrelay/outbound/send-request';
 import type { HealthDeps } from '@hqrelay/runtime/http/health';
 import { createHttpServer, type HttpServer } from '@hqrelay/runtime/http/http-server';
@@ -90,7 +91,7 @@ function createApiDeps(
     webhookBaseUrl: config.publicUrl ?? `http://127.0.0.1:${config.receiverPort}`,
     deliveryTimeoutMs: config.deliveryTimeoutMs,
     configCacheTtlSeconds: config.configCacheTtlSeconds,
-    model: modelOf(config),
+    model: modelOf(config, createFetch(config.egressProxy)),
     live: new LiveFeed({ reads: stores.reads.pool, pool: stores.postgres.pool, logger, now: Date.now }),
     report,
     logger,

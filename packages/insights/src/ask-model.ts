@@ -10,6 +10,8 @@ export type ModelOptions = {
   /** An alias or an exact version. */
   model: string;
   timeoutMs: number;
+  /** What sends the request; the `fetch` of this process unless given. */
+  fetch?: typeof fetch | undefined;
 };
 
 /** The tokens that an answer says it was billed for. */
@@ -51,7 +53,7 @@ export async function askModel(
     // A second try would be a second request of the project's daily bound.
     maxRetries: 0,
     timeout: options.timeoutMs,
-    fetch: createBoundedFetch(answerBytesMax),
+    fetch: createBoundedFetch(options.fetch ?? fetch, answerBytesMax),
     // The SDK logs requests where ANTHROPIC_LOG asks for it.
     logLevel: 'off',
   });

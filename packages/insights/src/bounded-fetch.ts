@@ -1,8 +1,8 @@
 /**
- * A `fetch` that follows no redirect, because a redirect would carry the API key to another host, and that fails when the answer has
+ * This `fetch`, but it follows no redirect, because a redirect would carry the API key to another host, and fails when the answer has
  * more than `bytesMax` bytes.
  */
-export function createBoundedFetch(bytesMax: number): typeof fetch {
+export function createBoundedFetch(fetch: typeof globalThis.fetch, bytesMax: number): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, { ...init, redirect: 'error' });
     if (!response.body) return response;

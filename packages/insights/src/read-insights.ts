@@ -104,12 +104,11 @@ async function write(deps: SummarizeDeps, facts: ProjectFacts): Promise<Summary>
 /** Within what a browser and a proxy wait for. */
 const modelTimeoutMs = 20_000;
 
-/** The model of a config; null without a key. */
-export function modelOf(config: {
-  anthropicApiKey: string | undefined;
-  anthropicBaseUrl: string;
-  insightsModel: string;
-}): ModelOptions | null {
+/** The model of a config, which `fetch` sends the requests to; null without a key. */
+export function modelOf(
+  config: { anthropicApiKey: string | undefined; anthropicBaseUrl: string; insightsModel: string },
+  fetch: ModelOptions['fetch'],
+): ModelOptions | null {
   const { anthropicApiKey: apiKey, anthropicBaseUrl: baseUrl, insightsModel: model } = config;
-  return apiKey === undefined ? null : { apiKey, baseUrl, model, timeoutMs: modelTimeoutMs };
+  return apiKey === undefined ? null : { apiKey, baseUrl, model, timeoutMs: modelTimeoutMs, fetch };
 }

@@ -32,7 +32,7 @@ export function openTunnel(
 }
 
 function requestConnect(proxy: URL, authority: string): http.ClientRequest {
-  const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  const authorization = proxyAuthorizationOf(proxy);
   return (proxy.protocol === 'https:' ? https : http).request({
     host: proxy.hostname.replace(/^\[|\]$/g, ''),
     port: proxy.port || undefined,
@@ -41,9 +41,14 @@ function requestConnect(proxy: URL, authority: string): http.ClientRequest {
     agent: false,
     headers: {
       host: authority,
-      ...(credentials !== ':' && {
-        'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`,
-      }),
+      ...(authorization !== undefined && { 'proxy-authorization': authorization }),
     },
   });
+}
+
+/** The value of `proxy-authorization`; undefined where the URL of the proxy has no credentials. */
+export function proxyAuthorizationOf({ username, password }: URL): string | undefined {
+  if (username === '' && password === '') return undefined;
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return `Basic ${Buffer.from(credentials).toString('base64')}`;
 }

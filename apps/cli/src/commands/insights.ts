@@ -1,5 +1,6 @@
 import { readProject } from '@hqrelay/db/queries/projects';
 import { modelOf, periodAsked, periodProblem, readInsights } from '@hqrelay/insights/read-insights';
+import { createFetch } from '@hqrelay/outbound/proxied-fetch';
 import { loadConfig } from '@hqrelay/runtime/env/env';
 import type { Command } from 'commander';
 import { type Cli, CommandFailure, UsageError } from '../cli.ts';
@@ -40,6 +41,7 @@ async function showInsights(cli: Cli, options: Options): Promise<void> {
     'ANTHROPIC_API_KEY',
     'ANTHROPIC_BASE_URL',
     'INSIGHTS_MODEL',
+    'EGRESS_PROXY',
   ] as const;
   const config = loadConfig(names, cli.env);
   const now = Date.now();
@@ -49,7 +51,7 @@ async function showInsights(cli: Cli, options: Options): Promise<void> {
   const found = await withDatabase(config.consoleDatabaseUrl, async (pool) => {
     const project = await readProject(pool, options.project);
     if (!project) throw new CommandFailure(`there is no project ${options.project}`);
-    const deps = { reads: pool, pool, model: modelOf(config) };
+    const deps = { reads: pool, pool, model: modelOf(config, createFetch(config.egressProxy)) };
     return readInsights(deps, { project, ...asked, now, showsAnswers: true, wantsSummary: options.summary });
   });
   const timed = <T extends { since: number; until: number }>(value: T) => ({

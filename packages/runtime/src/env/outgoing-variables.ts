@@ -64,8 +64,8 @@ export const outgoingVariables = {
     shown: 'url',
     example: 'http://proxy.internal:3128',
     description:
-      'An HTTP proxy that all deliveries go through (CONNECT). The names of endpoints are then resolved by ' +
-      'the proxy, which has to refuse private addresses itself.',
+      'An HTTP proxy that all deliveries, and the requests to the model, go through (CONNECT). The names of endpoints are then ' +
+      'resolved by the proxy, which has to refuse private addresses itself.',
   }),
   PAYLOAD_RETENTION_DAYS: variable({
     key: 'payloadRetentionDays',
