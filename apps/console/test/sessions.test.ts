@@ -122,6 +122,27 @@ describe('a session', () => {
     }
   });
 
+  it('a sign-in ends the session that it replaces in the same browser, and a sign-in that is refused ends none', async () => {
+    const first = await makeSession('viewer', { subject: 'first@example.com' });
+    const other = await makeSession('viewer', { subject: 'first@example.com' });
+    const link = await makeLink('operator', { subject: 'second@example.com' });
+    const used = await makeLink('viewer');
+    await signIn(used);
+    expect(await signIn(used, { cookie: first })).toMatchObject({ statusCode: 410 });
+    expect(await get('/api/v1/me', { session: first })).toMatchObject({ statusCode: 200 });
+
+    const { body } = await get('/api/v1/me', { session: first });
+    const { cookie } = await signIn(link, { cookie: `theme=dark; ${first}` });
+    expect(await get('/api/v1/me', { session: first })).toMatchObject(ended);
+    expect((await get('/api/v1/me', { session: cookie })).body).toMatchObject({ name: 'second@example.com' });
+    expect(await get('/api/v1/me', { session: other })).toMatchObject({ statusCode: 200 });
+    const { rows } = await sql.query(
+      "select actor from admin_log where action = 'session.revoke' and target = $1",
+      [body.id],
+    );
+    expect(rows).toEqual([{ actor: 'session:second@example.com' }]);
+  });
+
   it('a session that is used within two hours stays active', async () => {
     const session = await makeSession('viewer');
     const { body } = await get('/api/v1/me', { session });

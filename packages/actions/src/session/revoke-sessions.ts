@@ -14,7 +14,7 @@ export async function revokeSession(
   sessionId: string,
 ): Promise<ActionResult<Session>> {
   return inTransaction(pool, async (client) => {
-    const after = await revoke(client, actor, sessionId);
+    const after = await revokeWithin(client, actor, sessionId);
     return after ? done(after) : refused('session.not_found', `there is no session ${sessionId}`);
   });
 }
@@ -30,12 +30,17 @@ export async function revokeSessions(
   return inTransaction(pool, async (client) => {
     await expireConsoleLinks(client, filter);
     const ids = await queries.listActiveSessions(client, filter);
-    for (const id of ids) await revoke(client, actor, id);
+    for (const id of ids) await revokeWithin(client, actor, id);
     return done({ count: ids.length });
   });
 }
 
-async function revoke(client: pg.PoolClient, actor: Actor, sessionId: string): Promise<Session | null> {
+/** Ends a session in the transaction of `client`. Null when there is none. */
+export async function revokeWithin(
+  client: pg.PoolClient,
+  actor: Actor,
+  sessionId: string,
+): Promise<Session | null> {
   const before = await queries.readSession(client, sessionId);
   if (!before) return null;
   await queries.revokeSession(client, sessionId);

@@ -5,7 +5,7 @@ import type { Session } from '@hqrelay/db/queries/sessions';
 import { answerOfRefusal, sendError, type ErrorAnswer } from '../answer.ts';
 import type { ApiDeps } from '../request-context.ts';
 import { RequestRate, tooManyRequests } from './request-rate.ts';
-import { setSessionCookie } from './cookie.ts';
+import { readSessionCookie, setSessionCookie } from './cookie.ts';
 import { refuseForeignChange } from './foreign-request.ts';
 
 /** For each address: sign-ins that were refused. Many people may share one address. */
@@ -47,6 +47,7 @@ async function redeem(
     const message = 'Send the token of the sign-in link as {"token"}';
     return { statusCode: 400, code: 'request.invalid', message };
   }
-  const redeemed = await redeemConsoleLink({ pool: stores.postgres.pool }, data.token);
+  const tokens = { linkToken: data.token, replacedToken: readSessionCookie(request, cookie) };
+  const redeemed = await redeemConsoleLink({ pool: stores.postgres.pool }, tokens);
   return redeemed.kind === 'refused' ? answerOfRefusal(redeemed) : redeemed.value;
 }
