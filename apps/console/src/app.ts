@@ -3,6 +3,7 @@ import { correlationIdOf } from '@hqrelay/runtime/http/correlation';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { sendError } from './api/answer.ts';
 import { createApiRouter } from './api-router.ts';
+import { warnOfProxy } from './api/access/warn-of-proxy.ts';
 import type { ApiDeps } from './api/request-context.ts';
 import { createViolationReports, violationsPath } from './policy/violation-reports.ts';
 import { loadPageFiles } from './pages/page-files.ts';
@@ -26,6 +27,7 @@ export function createApp({ api, health, trustProxy, frameAncestors }: AppDeps):
   app.use(createHealthRouter(health));
   app.use('/api/docs', createReader());
   app.post(violationsPath, ...createViolationReports({ ...api, registry: health.registry }));
+  app.use(warnOfProxy(api.logger, trustProxy));
   app.use(createApiRouter(api));
   app.use(servePages(loadPageFiles(), frameAncestors));
   app.use((_request, response) =>

@@ -73,6 +73,15 @@ it('no key appears in a table, in the log or in admin_log', async () => {
   expect(JSON.stringify(tables.rows)).not.toContain(body.apiKey);
 });
 
+it('requests through a proxy that TRUST_PROXY does not name are logged once, with what to set', async () => {
+  for (const address of ['203.0.113.1', '203.0.113.2']) {
+    await get('/api/v1/me', { headers: { 'x-forwarded-for': address } });
+  }
+  const lines = world.log.filter((line) => line.includes('proxy.not_trusted'));
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('TRUST_PROXY is not set');
+});
+
 it('requests without an active key are answered 429 after a burst, until they wait', async () => {
   // At once: the limit refills with time.
   const answers = await Promise.all(

@@ -30,6 +30,11 @@ it('without CONSOLE_URL, a trusted proxy that ends TLS makes the cookie Secure',
   expect(setCookie).toMatch(/^__Host-.*; Secure; SameSite=Lax$/);
 });
 
+it('a proxy that TRUST_PROXY names is not warned of', async () => {
+  await behindProxy.get('/api/v1/me', { headers: { 'x-forwarded-for': '203.0.113.1' } });
+  expect(behindProxy.log.join('')).not.toContain('proxy.not_trusted');
+});
+
 it('CONSOLE_FRAME_ANCESTORS without a CONSOLE_URL over TLS is a problem of the environment', () => {
   const env = { ...overTls.env, CONSOLE_FRAME_ANCESTORS: 'https://backoffice.example.com' };
   expect(() => readConfig(env)).toThrow(/CONSOLE_FRAME_ANCESTORS needs a CONSOLE_URL/);

@@ -91,8 +91,9 @@ export const listeningVariables = {
     shown: 'value',
     example: '1',
     description:
-      'The proxies whose `X-Forwarded-For` is believed when a remote address is recorded: `false` (none), the ' +
-      'number of proxies in front, or a comma-separated list of their addresses and networks.',
+      'The proxies whose `X-Forwarded-For` is believed when a remote address is recorded or limited: `false` (none), the ' +
+      'number of proxies in front, or a comma-separated list of their addresses and networks. Without it all clients behind a ' +
+      'proxy share its address, and the limits of one address.',
   }),
   LOG_LEVEL: variable({
     key: 'logLevel',
