@@ -1,7 +1,8 @@
+import { open, parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { describe, expect, it } from 'vitest';
 import { openConsoleWorld } from './console-world.ts';
 
-const { get, post, patch, remove, createProject, sql } = await openConsoleWorld();
+const { get, post, patch, remove, createProject, sql, secretsKey } = await openConsoleWorld();
 
 async function addAlert(body: object = {}) {
   const projectId = await createProject();
@@ -74,6 +75,55 @@ describe('the alerts of a project', () => {
     ['a short window', { windowSeconds: 1 }],
   ])('a rule with %s is refused', async (_what, body) => {
     expect((await addAlert(body)).answer.statusCode).toBe(400);
+  });
+
+  it('a rule with a new address is broken no more, keeps its signing secret, and shows no secret of the address', async () => {
+    const { path, answer } = await addAlert({
+      email: undefined,
+      webhook: 'https://shop.example/old?token=s3cret',
+    });
+    const { id } = answer.body.alert as { id: string };
+    const channelOf = async () => {
+      const { rows } = await sql.query<{ sealed: string; keyId: string }>(
+        'select sealed_channel as sealed, channel_key_id as "keyId" from alert_rules where id = $1',
+        [id],
+      );
+      return JSON.parse(open(parseSecretKeys(secretsKey), rows[0]!, `alert_rules:${id}`)) as object;
+    };
+    await sql.query(
+      "update alert_rules set failures = 3, failing_since = now(), last_error = 'HTTP 410' where id = $1",
+      [id],
+    );
+    const moved = await patch(`${path}/${id}`, { webhook: 'https://shop.example/new?token=s3cret2' });
+    expect(moved).toMatchObject({
+      statusCode: 200,
+      body: {
+        target: 'https://shop.example/new?token=***',
+        isBroken: false,
+        failingSince: null,
+        lastError: null,
+        on: ['dead_letter'],
+      },
+    });
+    const { signingSecret } = answer.body as { signingSecret: string };
+    expect(await channelOf()).toEqual({ url: 'https://shop.example/new?token=s3cret2', signingSecret });
+    const { rows } = await sql.query(
+      "select details from admin_log where target = $1 and action = 'alert.update'",
+      [id],
+    );
+    expect(rows).toMatchObject([{ details: { hasNewAddress: true } }]);
+    expect(JSON.stringify(rows)).not.toContain('s3cret');
+  });
+
+  it.each([
+    ['of another channel', { email: 'ops@shop.example' }],
+    ['that is forbidden', { webhook: 'http://169.254.169.254/latest' }],
+    ['of two channels', { webhook: 'https://shop.example/', email: 'ops@shop.example' }],
+  ])('a new address %s is refused, and the rule stays as it was', async (_what, body) => {
+    const { path, answer } = await addAlert({ email: undefined, webhook: 'https://shop.example/alerts' });
+    const { id } = answer.body.alert as { id: string };
+    expect(await patch(`${path}/${id}`, body)).toMatchObject({ statusCode: 400 });
+    expect((await get(path)).body.items).toMatchObject([{ target: 'https://shop.example/alerts' }]);
   });
 
   it('a test is a message that waits for a worker, and shows its tries', async () => {

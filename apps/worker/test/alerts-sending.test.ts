@@ -1,6 +1,7 @@
 import { testAlert } from '@hqrelay/actions/alert/test-alert';
 import { removeAlert } from '@hqrelay/actions/alert/change-alert';
 import { claimDueMessages, readAlertMessage } from '@hqrelay/db/queries/alert-messages';
+import { listAlertRules } from '@hqrelay/db/queries/alert-rules';
 import { claimMs } from '@hqrelay/domain/alerts/sending-schedule';
 import { startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { Webhook } from 'standardwebhooks';
@@ -184,6 +185,30 @@ describe('a broken channel', () => {
     expect(told[0]?.text).toContain('no such mailbox');
     const healed = await sql.query('select from alert_rules where removed_at is null and failures > 0');
     expect(healed.rowCount).toBe(0);
+  });
+
+  it('a test that arrives ends the broken state, and what waited for its next try is sent at once', async () => {
+    const { ruleId } = await world.addRule(['dead_letter']);
+    const waiting = await makeTest(ruleId);
+    mail.answerWith('refuse');
+    for (let tries = 0; tries < 6; tries += 1) {
+      await world.send();
+      clock.aheadMs += 900_001;
+    }
+    await world.send();
+    const rule = async () =>
+      (await listAlertRules(sql, { projectId: undefined })).find(({ id }) => id === ruleId);
+    expect(await rule()).toMatchObject({ isBroken: true });
+
+    mail.answerWith('accept');
+    const test = await makeTest(ruleId);
+    await world.send();
+    expect((await message(test)).status).toBe('sent');
+    expect(await rule()).toMatchObject({ isBroken: false, failingSince: null, lastError: null });
+    expect((await message(waiting)).status).toBe('waiting');
+    clock.aheadMs += 1_000;
+    await world.send();
+    expect((await message(waiting)).status).toBe('sent');
   });
 
   it('without SMTP_URL a mail stays to be sent and says why', async () => {

@@ -9,6 +9,7 @@ import { byCreation, readPage } from '../api/page.ts';
 import { defineRoute } from '../api/route.ts';
 import {
   addedAlert,
+  addressGiven,
   alert,
   alertChanges,
   alertMessage,
@@ -70,16 +71,10 @@ export const alertRoutes = [
     statusCode: 201,
     answer: addedAlert,
     handle: async ({ actions, policy }, { params: { projectId }, body }) => {
-      const { email, webhook, slack, on: kinds, windowSeconds = windowDefaultSeconds } = body;
-      const channel = email !== undefined ? 'email' : webhook !== undefined ? 'webhook' : 'slack';
-      const target = (email ?? webhook ?? slack) as string;
-      const added = await addAlert(actions, policy, {
-        projectId,
-        kinds,
-        channel,
-        target,
-        windowMs: windowSeconds * 1_000,
-      });
+      const { on: kinds, windowSeconds = windowDefaultSeconds } = body;
+      const address = addressGiven(body) as NonNullable<ReturnType<typeof addressGiven>>;
+      const rule = { projectId, kinds, ...address, windowMs: windowSeconds * 1_000 };
+      const added = await addAlert(actions, policy, rule);
       return mapReply(added, (value) => ({ ...value, alert: shown(value.alert) }));
     },
   }),
@@ -148,12 +143,15 @@ export const alertRoutes = [
     example: { windowSeconds: 3_600 },
     statusCode: 200,
     answer: alert,
-    handle: async ({ actions }, { params: { alertId }, body: { on: kinds, windowSeconds } }) => {
+    handle: async ({ actions, policy }, { params: { alertId }, body }) => {
+      const { on: kinds, windowSeconds } = body;
+      const address = addressGiven(body);
       const changes = {
+        ...(address && { address }),
         ...(kinds && { kinds: [...new Set(kinds)] }),
         ...(windowSeconds !== undefined && { windowMs: windowSeconds * 1_000 }),
       };
-      return mapReply(await updateAlert(actions, alertId, changes), shown);
+      return mapReply(await updateAlert({ ...actions, policy }, alertId, changes), shown);
     },
   }),
   defineRoute({

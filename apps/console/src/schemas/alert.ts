@@ -23,15 +23,24 @@ const on = z.array(z.enum(alertKinds)).min(1).max(alertKinds.length);
 const windowSeconds = z.int().min(60).max(86_400).optional().describe('900 when not given.');
 const url = z.string().min(1).max(2_048).optional();
 
+const addresses = {
+  email: z.string().min(1).max(254).optional().describe('One of email, webhook and slack.'),
+  webhook: url.describe('A URL that gets signed callbacks.'),
+  slack: url.describe('An incoming webhook of Slack; its URL is stored encrypted.'),
+};
+type Addresses = { email?: string | undefined; webhook?: string | undefined; slack?: string | undefined };
+
+/** The channel and the target that a body names; undefined where it names none or several. */
+export function addressGiven({ email, webhook, slack }: Addresses) {
+  const given = Object.entries({ email, webhook, slack }).flatMap(([channel, target]) =>
+    target === undefined ? [] : [{ channel: channel as (typeof alertChannels)[number], target }],
+  );
+  return given.length === 1 ? given[0] : undefined;
+}
+
 export const newAlert = z
-  .strictObject({
-    on,
-    email: z.string().min(1).max(254).optional().describe('Exactly one of email, webhook and slack.'),
-    webhook: url.describe('A URL that gets signed callbacks.'),
-    slack: url.describe('An incoming webhook of Slack; its URL is stored encrypted.'),
-    windowSeconds,
-  })
-  .refine(({ email, webhook, slack }) => [email, webhook, slack].filter(Boolean).length === 1, {
+  .strictObject({ on, ...addresses, windowSeconds })
+  .refine((body) => addressGiven(body) !== undefined, {
     error: 'give exactly one of email, webhook and slack',
   });
 
@@ -43,8 +52,11 @@ export const addedAlert = z
   .meta({ id: 'AddedAlert' });
 
 export const alertChanges = z
-  .strictObject({ on: on.optional(), windowSeconds })
-  .refine((changes) => Object.keys(changes).length > 0, { error: 'give at least one setting to change' });
+  .strictObject({ on: on.optional(), ...addresses, windowSeconds })
+  .refine((changes) => Object.keys(changes).length > 0, { error: 'give at least one setting to change' })
+  .refine(({ email, webhook, slack }) => [email, webhook, slack].filter(Boolean).length < 2, {
+    error: 'give one of email, webhook and slack: a rule has one channel',
+  });
 
 export const snooze = z.strictObject({
   until: moment.nullable().describe('Nothing is sent before; null ends the snooze.'),

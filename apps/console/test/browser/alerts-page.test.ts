@@ -59,5 +59,12 @@ it('a channel that is broken is a banner over every page of its project', async 
   await expectAccessible(page);
   await page.getByRole('link', { name: 'See why' }).click();
   await page.getByText('connection refused').waitFor();
+  await page.getByRole('button', { name: 'Address …' }).click();
+  await page.getByRole('dialog').getByLabel('URL', { exact: true }).fill('http://127.0.0.1:9/repaired');
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Change it' }).click();
+  await page.getByText('http://127.0.0.1:9/repaired').waitFor();
+  await page.getByText('do not arrive').waitFor({ state: 'detached' });
+  expect(await page.getByText('broken', { exact: true }).count()).toBe(0);
   expect(faults).toEqual([]);
 });

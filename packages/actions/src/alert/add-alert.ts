@@ -1,15 +1,13 @@
 import { inTransaction } from '@hqrelay/db/in-transaction';
 import { insertAlertRule, type AlertRule } from '@hqrelay/db/queries/alert-rules';
 import type { AlertChannel, AlertKind } from '@hqrelay/domain/alerts/alert-kind';
-import { emailAddressProblem } from '@hqrelay/domain/alerts/email-address';
 import { newSigningSecret } from '@hqrelay/domain/delivery/outbound-signing';
 import { newId } from '@hqrelay/domain/ids';
-import { checkEndpointUrl, type NetworkPolicy } from '@hqrelay/domain/network/network-policy';
-import { redactUrl } from '@hqrelay/domain/secrets/redaction';
-import { parseSecretKeys, seal } from '@hqrelay/domain/secrets/secret-box';
+import type { NetworkPolicy } from '@hqrelay/domain/network/network-policy';
 import { done, refused, type ActionResult, type SealingDeps } from '../action.ts';
 import { recordChange } from '../record-change.ts';
 import { takeProject } from '../take-project.ts';
+import { addressOf, targetProblem } from './alert-address.ts';
 
 export type NewAlert = {
   projectId: string;
@@ -34,14 +32,7 @@ export async function addAlert(
   if (problem !== undefined) return refused('alert.invalid_target', problem);
   const id = newId(Date.now());
   const signingSecret = channel === 'webhook' ? newSigningSecret() : undefined;
-  const sealed =
-    channel === 'email'
-      ? undefined
-      : seal(
-          parseSecretKeys(deps.secretsKey()),
-          JSON.stringify({ url: target, signingSecret }),
-          `alert_rules:${id}`,
-        );
+  const address = addressOf(deps.secretsKey, { id, channel, target, signingSecret });
   return inTransaction(deps.pool, async (client) => {
     const project = await takeProject(client, projectId);
     if (project.kind === 'refused') return project;
@@ -50,10 +41,8 @@ export async function addAlert(
       projectId,
       kinds: [...new Set(kinds)],
       channel,
-      target: shownTarget(channel, target),
       windowMs,
-      sealedChannel: sealed?.sealed ?? null,
-      channelKeyId: sealed?.keyId ?? null,
+      ...address,
     });
     await recordChange(client, deps.actor, {
       action: 'alert.add',
@@ -69,18 +58,4 @@ export async function addAlert(
 /** What a person decides about a rule, for the log. */
 export function settingsOf({ kinds, channel, target, windowMs, snoozedUntil }: AlertRule) {
   return { kinds, channel, target, windowMs, snoozedUntil };
-}
-
-function targetProblem(policy: NetworkPolicy, channel: AlertChannel, target: string): string | undefined {
-  if (channel === 'email') {
-    const problem = emailAddressProblem(target);
-    return problem && `the address ${problem}`;
-  }
-  const checked = checkEndpointUrl(policy, target);
-  return checked.ok ? undefined : checked.reason;
-}
-
-function shownTarget(channel: AlertChannel, target: string): string {
-  if (channel === 'email') return target;
-  return channel === 'slack' ? `${new URL(target).origin}/***` : redactUrl(target);
 }

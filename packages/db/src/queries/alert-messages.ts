@@ -3,6 +3,7 @@ import type { AlertMessage } from '@hqrelay/domain/alerts/alert-message';
 import type pg from 'pg';
 import { readKeysetPage, type PageRequest } from '../keyset-page.ts';
 import type { Queryable } from '../queryable.ts';
+import { waitsForRetry } from './alert-rules.ts';
 
 /** Times are ms since epoch. */
 export type NewAlertMessage = Omit<AlertMessage, 'projectName' | 'endpointUrl'>;
@@ -94,7 +95,8 @@ export type AlertAttempt = {
 
 /**
  * Inserts the row of an attempt, and in the same statement ends the sending (`nextTryAt` undefined) or sets its next try, and counts
- * the failures of the rule. Returns how many tries of the rule have failed in a row.
+ * the failures of the rule. When a channel works again, the other messages that wait for it are due at once. Returns how many tries
+ * of the rule have failed in a row.
  */
 export async function recordAlertAttempt(
   client: Queryable,
@@ -109,6 +111,9 @@ export async function recordAlertAttempt(
        delete from alert_sendings where message_id = $1 and $8::timestamptz is null
      ), again as (
        update alert_sendings set due_at = $8 where message_id = $1 and attempts = $3 and $8::timestamptz is not null
+     ), others as (
+       update alert_sendings s set due_at = $7 from alert_rules r
+       where $4 = 'sent' and r.id = $2 and r.failures > 0 and s.rule_id = r.id and s.message_id <> $1 and ${waitsForRetry('$7::timestamptz')}
      )
      update alert_rules set
        failures = case when $4 = 'sent' then 0 else failures + 1 end,

@@ -1,5 +1,5 @@
 import type { AlertChannel, AlertKind } from '@hqrelay/domain/alerts/alert-kind';
-import { failuresToBreak } from '@hqrelay/domain/alerts/sending-schedule';
+import { claimMs, failuresToBreak } from '@hqrelay/domain/alerts/sending-schedule';
 import { readKeysetPage, type PageRequest } from '../keyset-page.ts';
 import type { Queryable } from '../queryable.ts';
 
@@ -44,6 +44,9 @@ export async function insertAlertRule(client: Queryable, rule: NewAlertRule): Pr
   return rows[0] as AlertRule;
 }
 
+/** Whether a row of `alert_sendings` waits for its next try: one that a worker sends now is due again when its claim ends. */
+export const waitsForRetry = (now: string) => `due_at > ${now} + interval '${claimMs} milliseconds'`;
+
 /** Null when there is none, or it was removed. */
 export async function readAlertRule(client: Queryable, id: string): Promise<AlertRule | null> {
   const { rows } = await client.query<AlertRule>(
@@ -66,6 +69,38 @@ export async function updateAlertRule(
     [id, kinds ?? null, windowMs ?? null, snoozedUntil !== undefined, snoozedUntil ?? null],
   );
   return rows[0] ?? null;
+}
+
+export type AlertAddress = { target: string; sealedChannel: string | null; channelKeyId: string | null };
+
+/** What is sealed of a rule's channel: its URL and its signing secret. Null for an address of mail. */
+export async function readSealedChannel(
+  client: Queryable,
+  id: string,
+): Promise<{ sealed: string; keyId: string } | null> {
+  const { rows } = await client.query<{ sealed: string | null; keyId: string | null }>(
+    'select sealed_channel as sealed, channel_key_id as "keyId" from alert_rules where id = $1',
+    [id],
+  );
+  const { sealed = null, keyId = null } = rows[0] ?? {};
+  return sealed === null || keyId === null ? null : { sealed, keyId };
+}
+
+/** Gives a rule another address: what failed before was about the old one, and the messages that wait are sent at once. */
+export async function setAlertAddress(
+  client: Queryable,
+  id: string,
+  { target, sealedChannel, channelKeyId }: AlertAddress,
+): Promise<void> {
+  await client.query(
+    `update alert_rules set target = $2, sealed_channel = $3, channel_key_id = $4, failures = 0, failing_since = null, last_error = null
+     where id = $1 and removed_at is null`,
+    [id, target, sealedChannel, channelKeyId],
+  );
+  await client.query(
+    `update alert_sendings set due_at = now() where rule_id = $1 and ${waitsForRetry('now()')}`,
+    [id],
+  );
 }
 
 /** Removes a rule, its open alerts and its messages that are not sent yet. */

@@ -114,9 +114,10 @@ export const groupRoles = {
     `insert, update on ${configuration.join(', ')}, replay_jobs`,
     'insert on admin_log, replays',
     'insert, update on delivery_decisions, alert_rules, insight_usage',
-    // A test is a message; a rule that is removed loses its open alerts and its messages that are not sent.
+    // A test is a message; a rule that is removed loses its open alerts and its messages that are not sent, and a new address gets
+    // those that wait at once.
     'insert on alert_messages',
-    'insert, delete on alert_sendings',
+    'insert, delete, update (due_at) on alert_sendings',
     'delete on alert_states',
     'insert, delete on insight_summaries',
     // A retry rewrites the message of a held delivery, and a cancelled delivery is held no longer and keeps no turn.

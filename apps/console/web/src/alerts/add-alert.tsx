@@ -4,10 +4,10 @@ import { DialogButton } from '../components/dialog/dialog-button.tsx';
 import { FormButtons } from '../components/dialog/form-buttons.tsx';
 import { ShownOnce } from '../components/dialog/shown-once.tsx';
 import { CheckField, FormError, SelectField, TextField } from '../components/field.tsx';
-import { alertReadings } from './alert-actions.tsx';
 import { alertKinds, type AlertKind } from './alert-kinds.ts';
+import { alertReadings } from './alert-readings.ts';
+import { channels, type Channel } from './channels.ts';
 
-type Channel = 'email' | 'webhook' | 'slack';
 type Fields = { kinds: readonly AlertKind[]; channel: Channel; target: string; windowMinutes: string };
 type FieldsProps = { fields: Fields; set: (changed: Partial<Fields>) => void };
 
@@ -17,11 +17,6 @@ const initial: Fields = {
   target: '',
   windowMinutes: '15',
 };
-const targets = {
-  email: { label: 'Address', type: 'email', hint: 'It gets the mail.' },
-  webhook: { label: 'URL', type: 'url', hint: 'It gets callbacks signed by Standard Webhooks.' },
-  slack: { label: 'Incoming webhook URL', type: 'url', hint: 'Stored encrypted and never shown again.' },
-} as const;
 const allKinds = Object.keys(alertKinds) as AlertKind[];
 
 export function AddAlert({ projectId }: { projectId: string }) {
@@ -82,7 +77,7 @@ function KindFields({ fields: { kinds }, set }: FieldsProps) {
 }
 
 function ChannelFields({ fields: { channel, target: value, windowMinutes }, set }: FieldsProps) {
-  const { label, type, hint } = targets[channel];
+  const { label, type, hint } = channels[channel];
   return (
     <>
       <SelectField

@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import type { Reading } from '../api/operations.ts';
 import { useAction } from '../api/use-action.ts';
 import { Button } from '../components/button.tsx';
 import { ConfirmButton } from '../components/dialog/confirm-button.tsx';
@@ -7,12 +6,10 @@ import { DialogButton } from '../components/dialog/dialog-button.tsx';
 import { FormButtons } from '../components/dialog/form-buttons.tsx';
 import { FormError, SelectField } from '../components/field.tsx';
 import { useNow } from '../display/now.ts';
+import { alertReadings } from './alert-readings.ts';
 import type { Alert } from './alert-row.tsx';
+import { ChangeAddress } from './change-address.tsx';
 
-export const alertReadings: readonly Reading[] = [
-  'get /api/v1/projects/{projectId}/alerts',
-  'get /api/v1/projects/{projectId}/alerts/messages',
-];
 const path = '/api/v1/projects/{projectId}/alerts/{alertId}';
 const hourMs = 3_600_000;
 
@@ -30,6 +27,7 @@ export function AlertActions({ alert }: { alert: Alert }) {
       <Button small busy={test.isPending} onClick={() => test.mutate({ params, body: {} })}>
         Test
       </Button>
+      <ChangeAddress alert={alert} />
       <SnoozeButton alert={alert} />
       <ConfirmButton
         small
