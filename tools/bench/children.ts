@@ -6,6 +6,10 @@ type Child = { ask: <Answer>(message: unknown) => Promise<Answer>; end: () => vo
 
 export type Sink = {
   url: string;
+  /** The same sink at its other addresses. */
+  urlAt: (address: number) => string;
+  /** Makes every answer wait. */
+  delay: (ms: number) => Promise<void>;
   reset: () => Promise<void>;
   count: () => Promise<number>;
   end: () => void;
@@ -21,26 +25,39 @@ export type GeneratorResult = {
   maxMs: number;
   /** Answers from 500 on, which `refused` contains too. */
   serverErrors: number;
+  /** The ids of the webhooks that were answered 202, where the order asks for them. */
+  ids: string[];
 };
 
-export type Generator = {
-  run: (order: {
-    url: string;
-    secret: string;
-    seconds: number;
-    connections: number;
-    /** As fast as the connections allow when absent. */
-    perSecond?: number;
-  }) => Promise<GeneratorResult>;
-  end: () => void;
+/** Requests go in turn to each path, and each round of all paths has the next event type. */
+export type Traffic = { paths: readonly string[]; eventTypes: readonly string[] };
+
+export type Order = {
+  url: string;
+  secret: string;
+  seconds: number;
+  connections: number;
+  /** As fast as the connections allow when absent. */
+  perSecond?: number;
+  /** Of each body; 1 KiB when absent. */
+  bodyBytes?: number;
+  /** Every request goes to `url` when absent. */
+  traffic?: Traffic;
+  listIds?: boolean;
 };
 
-export async function startSink(): Promise<Sink> {
-  const child = fork(join(import.meta.dirname, 'sink.mjs'), { execArgv: [] });
+export type Generator = { run: (order: Order) => Promise<GeneratorResult>; end: () => void };
+
+/** An endpoint at so many addresses of this machine, all with the same port. */
+export async function startSink({ addresses = 1 } = {}): Promise<Sink> {
+  const child = fork(join(import.meta.dirname, 'sink.mjs'), [String(addresses)], { execArgv: [] });
   const { port } = await nextMessage<{ port: number }>(child);
   const { ask, end } = createChild(child);
+  const urlAt = (address: number) => `http://127.0.${address >> 8}.${address & 255}:${port}/hook`;
   return {
-    url: `http://127.0.0.1:${port}/hook`,
+    url: urlAt(1),
+    urlAt: (address) => urlAt(1 + (address % addresses)),
+    delay: async (ms) => void (await ask({ delayMs: ms })),
     reset: async () => void (await ask('reset')),
     count: async () => (await ask<{ count: number }>('count')).count,
     end,

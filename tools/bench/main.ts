@@ -1,13 +1,9 @@
 // `npm run bench` measures the product on this machine, beside a bare pipeline with the same effects and none of its code.
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { copyBuiltApps } from '../harness/app-copy.ts';
 import { withDurableServices, type DurableServices } from '../harness/durable-services.ts';
 import { replaceTable } from '../harness/replace-table.ts';
 import { markdownTable, plainTable } from '../harness/table.ts';
 import { startGenerator, startSink } from './children.ts';
-import { createBare, createProduct, type Pipeline, type PipelineName } from './pipelines.ts';
-import { measureDrain, measureRound, type Measured, type RoundOptions } from './round.ts';
 import { measureDashboards } from './dashboards/main.ts';
 import { measureIsolation } from './isolation/main.ts';
 import { listCells, measureLists } from './lists/main.ts';
@@ -15,16 +11,24 @@ import { withListServer } from './lists/list-server.ts';
 import { measureOracle } from './oracle/main.ts';
 import { measureOrder } from './order/main.ts';
 import { measureProfiles, type ProfileLine } from './profile/main.ts';
+import { flatPostgresSettings, measureFlat } from './flat/main.ts';
+import { measurePairs } from './pairs/main.ts';
+import { measureLargeBodies } from './rates/large-bodies.ts';
 import type { RateLine } from './rates/site.ts';
 import { measureSpike } from './rates/spike.ts';
 import { measureSustained } from './rates/sustained.ts';
 import { writeReport, writeResults } from './report/write-report.ts';
 import { measureScrapes } from './scrape/main.ts';
+import { measureThroughput } from './throughput.ts';
 import { measureTracing } from './tracing/main.ts';
 import { cellsOf, summarize, textOf } from './summary.ts';
 
 const usage = `npm run bench -- [options]
 
+  --bodies       sends bodies of 1 MiB, a hundred at once, instead of measuring throughput
+  --flat         compares the product in an empty system with the same in a full one, with 5 million rows in each audit
+                 table, 500,000 waiting webhooks, 1,000 projects and 5,000 endpoints; --rows N takes another number than
+                 5 million, and --keep FOLDER leaves the filled tables in a folder, where the next run finds them
   --isolation    measures the effect of hanging endpoints, storms and backlogs on other endpoints, instead of throughput
   --oracle       compares the times of refused requests for unknown, disabled and real projects, instead of throughput
   --dashboards   measures the SQL of the panels over a million webhooks, instead of throughput
@@ -34,6 +38,7 @@ const usage = `npm run bench -- [options]
   --scrape       measures how long a scrape of the metrics takes, with and without load, instead of throughput
   --order        compares an ordered endpoint over ten thousand keys with an unordered one, and with one that has seen a
                  million keys and has 100,000 webhooks waiting behind one, instead of throughput
+  --pairs        compares one receiver and one worker with two of each, instead of measuring throughput
   --profile      shows by CPU profiles where the processes of both pipelines spend their time, instead of throughput
   --spike        sends a hundred times the normal rate for a minute, instead of measuring throughput
   --sustained    sends 1,000 webhooks a second for five minutes, instead of measuring throughput
@@ -46,7 +51,11 @@ const usage = `npm run bench -- [options]
 
 const { values } = parseArgs({
   options: {
+    bodies: { type: 'boolean', default: false },
     dashboards: { type: 'boolean', default: false },
+    flat: { type: 'boolean', default: false },
+    pairs: { type: 'boolean', default: false },
+    rows: { type: 'string' },
     isolation: { type: 'boolean', default: false },
     oracle: { type: 'boolean', default: false },
     scrape: { type: 'boolean', default: false },
@@ -72,14 +81,18 @@ const say = (line: string) => process.stderr.write(`${line}\n`);
 
 if (values.help) process.stdout.write(usage);
 else if (values.lists) await withListServer({ say, folder: values.keep }, lists);
+else if (values.flat)
+  await withDurableServices({ say, postgresSettings: flatPostgresSettings }, rates('flat', flat));
 else await withDurableServices({ say }, modeOf(values));
 
 function modeOf(wanted: typeof values): (services: DurableServices) => Promise<void> {
   const modes = {
+    bodies: rates('bodies', measureLargeBodies),
     dashboards,
     isolation,
     oracle,
     order,
+    pairs: rates('pairs', measurePairs),
     profile,
     scrape,
     spike: rates('spike', measureSpike),
@@ -190,12 +203,18 @@ async function profile(services: DurableServices): Promise<void> {
   await showTable('docs/performance.md', 'profile', [head, ...cells(areas)]);
 }
 
+/** Two systems of one run, the second with millions of rows. */
+function flat(services: DurableServices, options: { quick: boolean; say: typeof say }): Promise<RateLine[]> {
+  const rows = Number(values.rows ?? (options.quick ? 100_000 : 5_000_000));
+  return measureFlat(services, { ...options, rows, folder: values.keep });
+}
+
 function rates(
   name: string,
-  measure: (services: DurableServices, options: { quick: boolean }) => Promise<RateLine[]>,
+  measure: (services: DurableServices, options: { quick: boolean; say: typeof say }) => Promise<RateLine[]>,
 ): (services: DurableServices) => Promise<void> {
   return async (services) => {
-    const lines = await measure(services, { quick: values.quick });
+    const lines = await measure(services, { quick: values.quick, say });
     const cells = lines.map(({ figure, value, bound, holds }) => [
       figure,
       value,
@@ -222,8 +241,11 @@ async function tracing(services: DurableServices): Promise<void> {
 async function throughput(services: DurableServices): Promise<void> {
   const sink = await startSink();
   const generator = startGenerator();
+  const drainOnly = values.drain ? plan.backlog : undefined;
   try {
-    const figures = summarize(await runRounds({ services, sink, generator, ...plan }));
+    const figures = summarize(
+      await measureThroughput({ services, sink, generator, ...plan, drainOnly, say }),
+    );
     process.stdout.write(`\n${plainTable(cellsOf(figures))}\n`);
     if (!values.quick && !values.drain) say(`Written to ${await writeResults(plan, figures)}`);
     if (values.write && !values.drain) await writeReport(figures);
@@ -231,30 +253,4 @@ async function throughput(services: DurableServices): Promise<void> {
     sink.end();
     generator.end();
   }
-}
-
-async function runRounds(options: RoundOptions): Promise<Record<PipelineName, Measured>[]> {
-  const rounds: Record<PipelineName, Measured>[] = [];
-  const pipelines = await createPipelines(options.services, options.sink.url);
-  for (let number = 1; number <= plan.rounds; number += 1) {
-    const measured: Partial<Record<PipelineName, Measured>> = {};
-    // Each pipeline finds the stores as the other left them, so they take turns at being first.
-    for (const pipeline of number % 2 === 1 ? pipelines : pipelines.toReversed()) {
-      const figures = values.drain
-        ? await measureDrain(pipeline, options, plan.backlog)
-        : await measureRound(pipeline, options);
-      measured[pipeline.name] = figures;
-      const rates = Object.entries(figures)
-        .filter(([name]) => name.endsWith('/s'))
-        .map(([name, rate]) => `${name} ${Math.round(rate)}`);
-      say(`round ${number}, ${pipeline.name}: ${rates.join(', ')}`);
-    }
-    rounds.push(measured as Record<PipelineName, Measured>);
-  }
-  return rounds;
-}
-
-async function createPipelines(services: DurableServices, sinkUrl: string): Promise<Pipeline[]> {
-  const options = { services, apps: copyBuiltApps(join(services.folder, 'apps')), sinkUrl };
-  return [await createProduct(options), await createBare(options)];
 }

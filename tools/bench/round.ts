@@ -3,7 +3,8 @@ import type { DurableServices } from '../harness/durable-services.ts';
 import type { Generator, GeneratorResult, Sink } from './children.ts';
 import { fillBacklog } from './backlog.ts';
 import { countRows, type Pipeline, type Rows, type Stage } from './pipelines.ts';
-import { cpuMicroseconds, peakMemoryMib } from '../harness/process-cost.ts';
+import { peakMemoryMib } from '../harness/process-cost.ts';
+import { startCost } from './start-cost.ts';
 
 /** The figures of one pipeline in one round, by name. */
 export type Measured = Record<string, number>;
@@ -21,7 +22,7 @@ const waitMsMax = 90_000;
 
 /** Accepts without a worker, drains the backlog, then does both at once; the processes start cold. */
 export async function measureRound(pipeline: Pipeline, options: RoundOptions): Promise<Measured> {
-  const before = await countRows(pipeline.world);
+  const since = Date.now();
   await options.sink.reset();
   const stages: Stage[] = [];
   const started = async (stage: Promise<Stage>) => {
@@ -34,7 +35,8 @@ export async function measureRound(pipeline: Pipeline, options: RoundOptions): P
     const worker = await started(pipeline.startWorker());
     const draining = await drain(worker, accepting.sent, options);
     const both = await acceptAndDrain(pipeline, { receiver, worker }, accepting.sent, options);
-    await untilRecorded(pipeline, before, accepting.sent + both.sent);
+    const sent = accepting.sent + both.sent;
+    await untilRecorded(pipeline, since, { webhooks: sent, attempts: sent });
     return {
       ...accepting.measured,
       ...draining,
@@ -53,22 +55,23 @@ export async function measureDrain(
   options: RoundOptions,
   backlog: number,
 ): Promise<Measured> {
-  const { attempts } = await countRows(pipeline.world);
+  const since = Date.now();
   await options.sink.reset();
   await fillBacklog(pipeline, backlog);
   const worker = await pipeline.startWorker();
   try {
     const draining = await drain(worker, backlog, options);
-    await untilRecorded(pipeline, { webhooks: -backlog, attempts }, backlog);
+    await untilRecorded(pipeline, since, { webhooks: 0, attempts: backlog });
     return { ...draining, 'worker, peak MiB': peakMemoryMib(worker.pid()) };
   } finally {
     await worker.stop();
   }
 }
 
-async function accept(pipeline: Pipeline, receiver: Stage, options: RoundOptions) {
+/** Sends as fast as the connections allow, first to warm up. */
+export async function accept(pipeline: Pipeline, receiver: Stage, options: RoundOptions) {
   const warm = await generate(pipeline, options, options.warmUpSeconds);
-  const cost = startCost(options, { receiver: receiver.pid() });
+  const cost = startCost(options.services, { receiver: receiver.pid() });
   const result = await generate(pipeline, options, options.seconds);
   return {
     sent: warm.accepted + result.accepted,
@@ -82,10 +85,10 @@ async function accept(pipeline: Pipeline, receiver: Stage, options: RoundOptions
 }
 
 /** Measured from a warm worker until 95 % is delivered: at the start and the end it is slower. */
-async function drain(worker: Stage, sent: number, options: RoundOptions): Promise<Measured> {
+export async function drain(worker: Stage, sent: number, options: RoundOptions): Promise<Measured> {
   const { sink } = options;
   await reached(sink, Math.min(sent * 0.3, 6_000));
-  const cost = startCost(options, { worker: worker.pid() });
+  const cost = startCost(options.services, { worker: worker.pid() });
   const startedAt = performance.now();
   const first = await sink.count();
   await reached(sink, sent * 0.95);
@@ -103,7 +106,7 @@ async function acceptAndDrain(
   sentBefore: number,
   options: RoundOptions,
 ) {
-  const cost = startCost(options, { receiver: receiver.pid(), worker: worker.pid() });
+  const cost = startCost(options.services, { receiver: receiver.pid(), worker: worker.pid() });
   const startedAt = performance.now();
   const result = await generate(pipeline, options, options.seconds);
   await reached(options.sink, sentBefore + result.accepted);
@@ -115,43 +118,22 @@ async function acceptAndDrain(
 }
 
 async function generate(
-  { name, url, secret }: Pipeline,
+  { name, url, secret, traffic }: Pipeline,
   { generator, connections }: RoundOptions,
   seconds: number,
 ): Promise<GeneratorResult> {
-  const result = await generator.run({ url, secret, connections, seconds });
+  const result = await generator.run({ url, secret, connections, seconds, ...(traffic && { traffic }) });
   if (result.refused + result.errors > 0) {
     throw new Error(`${name}: ${result.refused} answers were no 2xx, and ${result.errors} requests failed`);
   }
   return result;
 }
 
-/** Counts CPU from now on. The returned function gives the µs of each process for one webhook. */
-function startCost(
-  { services }: RoundOptions,
-  apps: Record<string, number>,
-): (webhooks: number) => Record<string, number> {
-  const pids = {
-    ...apps,
-    RabbitMQ: services.server('rabbitmq').pid(),
-    Redis: services.server('redis').pid(),
-    Postgres: services.server('postgres').pid(),
-  };
-  const before = cpuMicroseconds(pids);
-  return (webhooks) => {
-    const after = cpuMicroseconds(pids);
-    const costs = Object.keys(pids).map(
-      (name) => [name, ((after[name] ?? 0) - (before[name] ?? 0)) / webhooks] as const,
-    );
-    return Object.fromEntries([...costs, ['all', costs.reduce((sum, [, cost]) => sum + cost, 0)]]);
-  };
-}
-
 function named(phase: string, costs: Record<string, number>): Measured {
   return Object.fromEntries(Object.entries(costs).map(([name, cost]) => [`${phase}, ${name} µs`, cost]));
 }
 
-async function reached(sink: Sink, count: number): Promise<void> {
+export async function reached(sink: Sink, count: number): Promise<void> {
   await waitFor(`${count} requests at the sink`, async () => (await sink.count()) >= count, {
     timeoutMs: waitMsMax,
     everyMs: 20,
@@ -159,12 +141,12 @@ async function reached(sink: Sink, count: number): Promise<void> {
 }
 
 /** A pipeline that does not commit its rows would look fast, so their number is checked. */
-async function untilRecorded(pipeline: Pipeline, before: Rows, sent: number): Promise<void> {
+export async function untilRecorded(pipeline: Pipeline, since: number, expected: Rows): Promise<void> {
   await waitFor(
-    `${sent} webhooks and attempts in the tables of the ${pipeline.name} pipeline`,
+    `${expected.webhooks} webhooks and ${expected.attempts} attempts in the tables of the ${pipeline.name} pipeline`,
     async () => {
-      const { webhooks, attempts } = await countRows(pipeline.world);
-      return webhooks - before.webhooks >= sent && attempts - before.attempts >= sent;
+      const { webhooks, attempts } = await countRows(pipeline.world, since);
+      return webhooks >= expected.webhooks && attempts >= expected.attempts;
     },
     { timeoutMs: waitMsMax, everyMs: 250 },
   );

@@ -3,16 +3,29 @@ import { announceProjectChange } from '@hqrelay/cache/project-config';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import type { World } from '@hqrelay/testing/world';
 import { Redis } from 'ioredis';
+import type pg from 'pg';
 
 /** A project, and the ids of the endpoints that each of its webhooks owes. */
 export type TargetProject = SeededProject & { endpointIds: string[] };
 
+type EndpointToAdd = {
+  url: string;
+  retry: string;
+  timeoutMs?: number;
+  orderingKey?: string;
+  eventTypes?: string[];
+};
+
+/** With a pool, many projects are added over few connections. */
+type Seeding = World & { pool?: pg.Pool };
+
 /** Adds a project with these endpoints, and its epoch in Redis, as `project create` does. */
 export async function addProject(
-  world: World,
-  endpoints: readonly { url: string; retry: string; timeoutMs?: number; orderingKey?: string }[],
+  world: Seeding,
+  endpoints: readonly EndpointToAdd[],
+  options: { secret?: string } = {},
 ): Promise<TargetProject> {
-  const project = await seedProject(world);
+  const project = await seedProject(world, options);
   const endpointIds: string[] = [];
   for (const endpoint of endpoints) endpointIds.push((await seedEndpoint(world, project.id, endpoint)).id);
   await withRedis(world, (redis) => trustMemory(redis, project.id));
@@ -30,7 +43,10 @@ export async function changeEndpoint(world: World, endpointId: string, changes: 
   });
 }
 
-async function withRedis(world: World, work: (redis: Redis) => Promise<unknown>): Promise<void> {
+async function withRedis(
+  world: Pick<World, 'redisUrl'>,
+  work: (redis: Redis) => Promise<unknown>,
+): Promise<void> {
   const redis = new Redis(world.redisUrl);
   try {
     await work(redis);

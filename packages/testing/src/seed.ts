@@ -11,7 +11,8 @@ import { freshId } from './fresh-id.ts';
 export type SeededProject = { id: string; secret: string; requireTimestamp: boolean };
 export type SeededEndpoint = { id: string; signingSecret: string };
 
-type Where = { databaseUrl: string; secretsKey: string };
+/** With a pool, rows are written through it and not over a connection of their own. */
+type Where = { databaseUrl: string; secretsKey: string; pool?: pg.Pool };
 
 /** A project, unlimited unless told otherwise. */
 export async function seedProject(
@@ -31,7 +32,7 @@ export async function seedProject(
   const secret = options.secret ?? newSigningSecret();
   const rowId = freshId();
   const requireTimestamp = options.requireTimestamp ?? false;
-  await withPool(where.databaseUrl, (pool) =>
+  await withPool(where, (pool) =>
     insertProject(pool, {
       id,
       provider: options.provider ?? 'generic',
@@ -59,7 +60,7 @@ export async function seedSecret(
   { projectId, secret, overlapMs = 60_000 }: { projectId: string; secret: string; overlapMs?: number },
 ): Promise<string> {
   const id = freshId();
-  await withPool(where.databaseUrl, (pool) =>
+  await withPool(where, (pool) =>
     rotateProjectSecret(pool, { projectId, secret: sealed(where, id, secret), overlapMs }),
   );
   return id;
@@ -89,7 +90,7 @@ export async function seedEndpoint(
   const rowId = freshId();
   const signingSecret = newSigningSecret();
   const keys = parseSecretKeys(where.secretsKey);
-  await withPool(where.databaseUrl, (pool) =>
+  await withPool(where, (pool) =>
     insertEndpoint(pool, {
       id,
       projectId,
@@ -130,8 +131,9 @@ function sealedSettings(
   };
 }
 
-async function withPool(databaseUrl: string, work: (pool: pg.Pool) => Promise<unknown>): Promise<void> {
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+async function withPool(where: Where, work: (pool: pg.Pool) => Promise<unknown>): Promise<void> {
+  if (where.pool) return void (await work(where.pool));
+  const pool = new pg.Pool({ connectionString: where.databaseUrl, max: 1 });
   // A connection that is being closed may report an error when a test stops its server.
   pool.on('error', () => {});
   try {

@@ -7,13 +7,14 @@ export type LoadOptions = {
   pool: pg.Pool;
   webhooks: number;
   projects: number;
+  /** How long the webhooks reach back. */
+  days: number;
   /** ms since epoch. */
   now: number;
   say: (line: string) => void;
 };
 
 const dayMs = 86_400_000;
-export const days = 90;
 /** Days whose statistics are counted; a worker would count the others too. */
 const countedDays = 31;
 
@@ -65,8 +66,19 @@ const insertEnded = [
    from webhook_logs where status = 'queued' and substr(webhook_id, 5)::int % 2000 = 25`,
 ];
 
-/** Fills the tables with webhooks of three months and what became of them, and counts the statistics of the last one. */
-export async function load({ pool, webhooks, projects, now, say }: LoadOptions): Promise<void> {
+/** Fills the tables with webhooks, what became of them, and the statistics of the last month. */
+export async function load(options: LoadOptions): Promise<void> {
+  const { pool, now, say } = options;
+  await loadAudit(options);
+  for (const statement of insertEnded) await pool.query(statement);
+  await pool.query('vacuum (analyze)');
+  await countStatistics(pool, now);
+  await pool.query('vacuum (analyze) received_statistics, attempt_statistics');
+  say('the statistics are counted');
+}
+
+/** Fills `webhook_logs`, `webhook_payloads` and `delivery_attempts` alone. */
+export async function loadAudit({ pool, webhooks, projects, days, now, say }: LoadOptions): Promise<void> {
   const startedAt = performance.now();
   const from = now - days * dayMs;
   for (let at = from; at < now + dayMs; at += 20 * dayMs) await ensurePartition(pool, at);
@@ -83,12 +95,7 @@ export async function load({ pool, webhooks, projects, now, say }: LoadOptions):
   await Promise.all([insert(insertAttempts), insert(insertWebhooks).then(() => insert(insertPayloads))]);
   say(`${webhooks} webhooks are loaded after ${seconds(startedAt)} s`);
   await rebuild();
-  for (const statement of insertEnded) await pool.query(statement);
   say(`the indexes are built after ${seconds(startedAt)} s`);
-  await pool.query('vacuum (analyze)');
-  await countStatistics(pool, now);
-  await pool.query('vacuum (analyze) received_statistics, attempt_statistics');
-  say(`the statistics are counted after ${seconds(startedAt)} s`);
 }
 
 async function insertProjects(pool: pg.Pool, projects: number): Promise<void> {

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { copyBuiltApps } from '../../harness/app-copy.ts';
 import type { DurableServices } from '../../harness/durable-services.ts';
 import { startGenerator, startSink } from '../children.ts';
-import { createBare, createProduct, type PipelineName } from '../pipelines.ts';
+import { createBare } from '../bare-pipeline.ts';
+import type { PipelineName } from '../pipelines.ts';
+import { createProduct } from '../product-pipeline.ts';
 import { measureRound } from '../round.ts';
 import { timesByArea, timesByFunction, type SelfTimes } from './self-times.ts';
 

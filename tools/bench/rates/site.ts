@@ -1,22 +1,29 @@
 import { join } from 'node:path';
 import { waitFor } from '@hqrelay/testing/wait-for';
+import type { World } from '@hqrelay/testing/world';
 import { copyBuiltApps } from '../../harness/app-copy.ts';
 import type { DurableServices } from '../../harness/durable-services.ts';
-import { startGenerator, startSink, type GeneratorResult } from '../children.ts';
-import { countRows, createProduct } from '../pipelines.ts';
 import { memoryMib, peakMemoryMib } from '../../harness/process-cost.ts';
+import { startGenerator, startSink, type GeneratorResult, type Order, type Sink } from '../children.ts';
+import { countRows } from '../pipelines.ts';
+import { createProduct } from '../product-pipeline.ts';
 
-export type Rate = { perSecond: number; seconds: number; connections: number };
+export type Load = Pick<Order, 'perSecond' | 'seconds' | 'connections' | 'bodyBytes'>;
+
+/** What each process holds, and has held at most, MiB. */
+export type Memory = { receiver: number; worker: number; receiverPeak: number; workerPeak: number };
 
 /** One receiver and one worker of the product, under load at a rate. */
 export type RatedSite = {
-  send: (rate: Rate) => Promise<GeneratorResult>;
+  sink: Sink;
+  send: (load: Load) => Promise<GeneratorResult>;
   /** Webhooks that were accepted and have not reached the endpoint. */
   backlog: () => Promise<number>;
-  /** Waits until every accepted webhook was delivered and has its rows. Returns the seconds it took. */
+  /** Waits until as many webhooks as were accepted have reached the endpoint and have their rows. Returns the seconds it took. */
   drain: () => Promise<number>;
-  /** What each process holds, and has held at most, MiB. */
-  memory: () => { receiver: number; worker: number; receiverPeak: number; workerPeak: number };
+  /** How many webhooks that were answered 202 have no delivered attempt. */
+  undelivered: () => Promise<number>;
+  memory: () => Memory;
 };
 
 /** A figure, its bound in words, and whether it holds. */
@@ -34,18 +41,19 @@ export async function withRatedSite(
   const pipeline = await createProduct({ services, apps, sinkUrl: sink.url });
   const receiver = await pipeline.startReceiver();
   const worker = await pipeline.startWorker();
-  let accepted = 0;
-  // The generator does not count requests that were in flight when it ended.
-  const backlog = async () => Math.max(0, accepted - (await sink.count()));
+  const accepted: string[] = [];
+  const backlog = async () => Math.max(0, accepted.length - (await sink.count()));
   const isDrained = async () => {
     const { webhooks, attempts } = await countRows(pipeline.world);
-    return (await backlog()) <= 0 && webhooks >= accepted && attempts >= accepted;
+    return (await backlog()) <= 0 && webhooks >= accepted.length && attempts >= accepted.length;
   };
   try {
     return await work({
-      send: async (rate) => {
-        const result = await generator.run({ url: pipeline.url, secret: pipeline.secret, ...rate });
-        accepted += result.accepted;
+      sink,
+      send: async (load) => {
+        const { url, secret } = pipeline;
+        const result = await generator.run({ url, secret, listIds: true, ...load });
+        for (const id of result.ids) accepted.push(id);
         return result;
       },
       backlog,
@@ -54,6 +62,7 @@ export async function withRatedSite(
         await waitFor('every delivery and its rows', isDrained, { timeoutMs: drainMsMax, everyMs: 250 });
         return (performance.now() - startedAt) / 1_000;
       },
+      undelivered: () => countUndelivered(pipeline.world, accepted),
       memory: () => ({
         receiver: memoryMib(receiver.pid()),
         worker: memoryMib(worker.pid()),
@@ -69,21 +78,11 @@ export async function withRatedSite(
   }
 }
 
-/** Nothing was refused, and no request failed. */
-export function nothingRefused({ refused, errors }: GeneratorResult): RateLine {
-  return {
-    figure: 'refused, and failed requests',
-    value: `${refused}, ${errors}`,
-    bound: '0, 0',
-    holds: refused + errors === 0,
-  };
-}
-
-export function atMost(figure: string, value: number, max: number, unit: string): RateLine {
-  return { figure, value: `${Math.round(value)} ${unit}`, bound: `≤ ${max} ${unit}`, holds: value <= max };
-}
-
-/** A figure without a bound. */
-export function shown(figure: string, value: string): RateLine {
-  return { figure, value, bound: '', holds: true };
+async function countUndelivered({ sql }: World, ids: readonly string[]): Promise<number> {
+  const { rows } = await sql.query<{ count: number }>(
+    `select count(*)::int as count from unnest($1::uuid[]) as accepted (id) where not exists (
+       select from delivery_attempts where webhook_log_id = accepted.id and status = 'delivered')`,
+    [ids],
+  );
+  return rows[0]?.count ?? Number.NaN;
 }

@@ -33,5 +33,5 @@ export async function writeReport(figures: readonly Figure[]): Promise<void> {
   const costs = costsOf(figures);
   await replaceTable('docs/capacity.md', 'cores', markdownTable(coreCells(costs)));
   await replaceTable('docs/capacity.md', 'limits', markdownTable(coreLimitCells(costs)));
-  await replaceTable('docs/capacity.md', 'spike', markdownTable(spikeCells()));
+  await replaceTable('docs/capacity.md', 'spike', markdownTable(spikeCells(costs)));
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { copyBuiltApps } from '../../harness/app-copy.ts';
 import type { DurableServices } from '../../harness/durable-services.ts';
 import { startGenerator, startSink } from '../children.ts';
-import { createProduct, type Pipeline } from '../pipelines.ts';
+import type { Pipeline } from '../pipelines.ts';
+import { createProduct } from '../product-pipeline.ts';
 import { measureRound, type Measured } from '../round.ts';
 import { spreadOf, type Spread } from '../summary.ts';
 
