@@ -23,7 +23,7 @@ const round = (accepted: readonly number[], delivered: readonly number[], receiv
   },
 });
 const lineOf = (rounds: readonly PairsRound[], figure: string) =>
-  pairLines(rounds).find((line) => line.figure.startsWith(figure));
+  pairLines(rounds, 500).find((line) => line.figure.startsWith(figure));
 
 it('two processes share the load of all rounds together', () => {
   const rounds = [round([300, 700], [500, 500]), round([600, 400], [600, 400])];
@@ -48,4 +48,11 @@ it('the cost of a webhook is that of all processes of a kind together', () => {
 
 it('the cost of a server is shown without a bound', () => {
   expect(lineOf([round([500, 500], [500, 500])], 'RabbitMQ')?.bound).toBe('');
+});
+
+it('a rate that was not reached breaks the bound', () => {
+  const rounds = [round([500, 500], [500, 500])];
+  expect(lineOf(rounds, 'sent a second, two pairs')).toMatchObject({ bound: '1000', holds: true });
+  const late = [...rounds, { one, two: { ...round([500, 500], [500, 500]).two, perSecond: 700 } }];
+  expect(lineOf(late, 'sent a second, two pairs')?.holds).toBe(false);
 });

@@ -52,7 +52,7 @@ export async function measurePairs(
       }
       rounds.push(measured as PairsRound);
     }
-    return pairLines(rounds);
+    return pairLines(rounds, perSecondEach);
   } finally {
     for (const child of [sink, ...generators]) child.end();
     await world.close();
