@@ -22,6 +22,12 @@ const valueOf = <T>(result: ActionResult<T>): T => {
 const cancel = async (deliveryId: string) =>
   valueOf(await cancelDelivery(deps, { deliveryId, now: Date.now() }));
 
+const replay = async (webhookLogId: string, endpointId: string) => {
+  const now = Date.now();
+  valueOf(await replayWebhook(deps, { webhookLogId, endpointIds: [endpointId], requestedBy: 'test', now }));
+  await world.releaseHeld();
+};
+
 /** Webhooks of one key at an endpoint that refuses the first of them; the others wait behind it. */
 async function seedRefused(retry: string, onDeadLetter: 'continue' | 'hold', waiting: number) {
   const { projectId, endpoints } = await world.seed({ retry, orderingKey: '/key', onDeadLetter });
@@ -67,15 +73,7 @@ describe('a decision about an ordered delivery', () => {
     const { endpoint, endpointId, first, others, arrived } = await seedRefused('1s', 'hold', 1);
     await world.waitForDeadLetter(first.deliveryId);
     endpoint.answerWith({ statusCode: 200 });
-    valueOf(
-      await replayWebhook(deps, {
-        webhookLogId: first.id,
-        endpointIds: [endpointId],
-        requestedBy: 'test',
-        now: Date.now(),
-      }),
-    );
-    await world.releaseHeld();
+    await replay(first.id, endpointId);
     await waitFor('the second', () => arrived().includes(others[0]!.id));
     expect(arrived()).toEqual([first.id, first.id, first.id, others[0]!.id]);
   });
@@ -83,15 +81,7 @@ describe('a decision about an ordered delivery', () => {
   it('a replay of a webhook that is still retried does not let the next webhook follow', async () => {
     const { endpoint, endpointId, first, others, arrived } = await seedRefused('30m', 'hold', 1);
     endpoint.answerWith({ statusCode: 200 });
-    valueOf(
-      await replayWebhook(deps, {
-        webhookLogId: first.id,
-        endpointIds: [endpointId],
-        requestedBy: 'test',
-        now: Date.now(),
-      }),
-    );
-    await world.releaseHeld();
+    await replay(first.id, endpointId);
     await world.waitForAttempts(first.id, 2);
     await waitFor('the worker to be idle', () => world.consumers.every(({ inFlight }) => inFlight === 0));
     await world.jobs.endTurns.run();

@@ -25,6 +25,7 @@ export type ReadKind = (
 const repeatedKinds: ReadonlySet<AlertKind> = new Set(['dead_letter']);
 
 type Subject = { fact?: AlertFact; stored?: StoredState };
+type Watched = { watcher: Watcher; subjects: Map<string, Subject> };
 
 /**
  * Compares the facts of one kind with the alerts that are open, and commits their new states together with the messages that are
@@ -44,8 +45,8 @@ export async function evaluateKind(
     const stored = await readAlertStates(client, kind, ruleIds);
     const changes: StateChange[] = [];
     const messages: NewAlertMessage[] = [];
-    for (const watcher of watchers) {
-      for (const [subjectId, subject] of subjectsOf(watcher, facts, stored)) {
+    for (const { watcher, subjects } of subjectsByRule(watchers, facts, stored).values()) {
+      for (const [subjectId, subject] of subjects) {
         const decision = decide(kind, watcher, subject, now);
         if (!isSame(subject.stored, decision.state)) {
           changes.push({ ruleId: watcher.ruleId, subjectId, state: decision.state });
@@ -60,20 +61,23 @@ export async function evaluateKind(
   });
 }
 
-function subjectsOf(
-  { ruleId, projectId }: Watcher,
+/** The facts and the open alerts of each watcher, by what they are about. */
+function subjectsByRule(
+  watchers: readonly Watcher[],
   facts: readonly AlertFact[],
   stored: readonly StoredState[],
-): Map<string, Subject> {
-  const subjects = new Map<string, Subject>();
+): Map<string, Watched> {
+  const rules = new Map<string, Watched>();
+  for (const watcher of watchers) rules.set(watcher.ruleId, { watcher, subjects: new Map() });
   for (const fact of facts) {
-    if (fact.ruleId === ruleId) subjects.set(fact.endpointId ?? projectId, { fact });
+    const rule = rules.get(fact.ruleId);
+    rule?.subjects.set(fact.endpointId ?? rule.watcher.projectId, { fact });
   }
   for (const state of stored) {
-    if (state.ruleId !== ruleId) continue;
-    subjects.set(state.subjectId, { ...subjects.get(state.subjectId), stored: state });
+    const subjects = rules.get(state.ruleId)?.subjects;
+    subjects?.set(state.subjectId, { ...subjects.get(state.subjectId), stored: state });
   }
-  return subjects;
+  return rules;
 }
 
 function decide(
