@@ -8,7 +8,7 @@ import { BackgroundRows } from './background-rows.ts';
 import { parkRow } from './park-row.ts';
 import { bytesOf } from './row-bytes.ts';
 import { encodeSpill } from './spill-format.ts';
-import { storeRows } from './store-rows.ts';
+import { storeRows, type StoreOutcome } from './store-rows.ts';
 
 export type RecordOutcome =
   /** Committed in Postgres. */
@@ -64,9 +64,9 @@ export class AuditRecorder {
   }
 
   /** Resolves when the row is durable, or when neither store took it. Never rejects. */
-  async record(row: AuditRow): Promise<RecordOutcome> {
+  record(row: AuditRow): Promise<RecordOutcome> {
     const batcher = row.kind === 'webhook' && row.ordering ? this.#ordered : this.#rows;
-    return (await batcher.add(row)) ?? 'unavailable';
+    return batcher.add(row).then(orUnavailable);
   }
 
   /** Writes a row in the background: it stays in memory, within a bound, until a store takes it. */
@@ -102,12 +102,14 @@ export class AuditRecorder {
       .catch(() => undefined);
     if (stored) this.#tables.succeeded();
     else this.#tables.failed(performance.now());
-    return stored && Promise.all(stored.value.map((outcome) => this.#outcomeOf(outcome)));
+    if (!stored) return undefined;
+    const outcomes: RecordOutcome[] = [];
+    for (const outcome of stored.value)
+      outcomes.push(outcome.kind === 'unstorable' ? await this.#park(outcome) : outcome.kind);
+    return outcomes;
   }
 
-  async #outcomeOf(outcome: Awaited<ReturnType<typeof storeRows>>[number]): Promise<RecordOutcome> {
-    if (outcome.kind !== 'unstorable') return outcome.kind;
-    const { row, reason } = outcome;
+  async #park({ row, reason }: Extract<StoreOutcome, { kind: 'unstorable' }>): Promise<RecordOutcome> {
     const parked = await parkRow(this.#options.publisher, row, reason);
     if (parked) this.#options.onParked(row, reason);
     return parked ? 'spilled' : 'unavailable';
@@ -122,6 +124,11 @@ export class AuditRecorder {
     this.#options.onSpilled(spillable.length);
     return rows.map((row) => (isSpillable(row) ? 'spilled' : 'unavailable'));
   }
+}
+
+/** The batcher refuses a row when too many bytes wait. */
+function orUnavailable(outcome: RecordOutcome | undefined): RecordOutcome {
+  return outcome ?? 'unavailable';
 }
 
 /** A row with an outbox message exists because the broker did not take that message, so the broker cannot take the row. */

@@ -79,7 +79,7 @@ export class Batcher<Item, Outcome> {
   async #run(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
     try {
       const outcomes = await this.#options.run(batch.map(({ item }) => item));
-      for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index]);
+      batch.forEach(({ resolve }, index) => resolve(outcomes[index]));
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }

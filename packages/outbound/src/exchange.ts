@@ -138,7 +138,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         kind: 'response',
         statusCode: this.#statusCode,
         retryAfter: this.#retryAfter,
-        bodyHead: Buffer.concat(this.#bodyHead),
+        bodyHead: this.#bodyHead.length === 1 ? this.#bodyHead[0]! : Buffer.concat(this.#bodyHead),
         latencyMs: this.#latencyMs,
       },
       isComplete,

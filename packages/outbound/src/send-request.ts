@@ -95,7 +95,7 @@ function createRoutes(
   return (url, tls) => {
     const checked = checkUrl(url);
     if (!checked.ok) return notSent('policy', 'FORBIDDEN_URL', checked.reason);
-    const { origin, pathname, search } = checked.url;
+    const { origin, path } = checked;
     let identity: TlsIdentity;
     try {
       identity = identityOf(tls);
@@ -104,9 +104,9 @@ function createRoutes(
     }
     const { name, secureContext } = identity;
     return {
-      path: pathname + search,
+      path,
       // A socket that was opened with one endpoint's certificate never carries the requests of another.
-      pool: `${origin} ${name}`,
+      pool: name === '' ? origin : `${origin} ${name}`,
       connectionOptions: () => connectionOptionsOf(checked.url, { ...socketOptions, secureContext }),
     };
   };

@@ -38,8 +38,8 @@ const handleWithinMsDefault = 840_000;
  */
 export const unacknowledgedMsMax = 2 * (handleWithinMsDefault + requeueAfterMs) + 10_000;
 
-/** A message that is being handled. `startedAt`: `performance.now()`, ms. */
-type Handling = { subscription: Subscription; message: ConsumeMessage; bytes: number; startedAt: number };
+/** A message that is being handled, without what only its arrival needs. `startedAt`: `performance.now()`, ms. */
+type Handling = { subscription: Subscription; deliveryTag: number; bytes: number; startedAt: number };
 
 /** Consumes one queue with manual acknowledgement; nothing else touches its channel. */
 export class Consumer implements ChannelUser {
@@ -137,16 +137,15 @@ export class Consumer implements ChannelUser {
     this.#inFlight += 1;
     this.#bytes += bytes;
     this.#prefetch.received(bytes, this.#bytes, Date.now());
-    const content = ownBytes(message.content);
-    message.content = emptyBuffer;
-    const handling = { subscription, message, bytes, startedAt: performance.now() };
+    const { deliveryTag, redelivered } = message.fields;
+    const handling = { subscription, deliveryTag, bytes, startedAt: performance.now() };
     if (this.#isDraining) {
       this.#finish(handling, 'requeue');
     } else {
       this.#handlings.add(handling);
       this.#newestEnqueuedAt = later(this.#newestEnqueuedAt, enqueuedAtOf(message.properties));
       this.#expire();
-      this.#handle(handling, { content, redelivered: message.fields.redelivered });
+      this.#handle(handling, { content: ownBytes(message.content), redelivered });
     }
     this.#reopenIfOutgrown(subscription);
   }
@@ -175,10 +174,10 @@ export class Consumer implements ChannelUser {
     else setTimeout(() => this.#finish(handling, verdict), requeueAfterMs);
   }
 
-  #finish({ subscription, message, bytes }: Handling, verdict: Verdict): void {
+  #finish({ subscription, deliveryTag, bytes }: Handling, verdict: Verdict): void {
     this.#inFlight -= 1;
     this.#bytes -= bytes;
-    subscription.finish(message, verdict);
+    subscription.finish(deliveryTag, verdict);
     this.#reopenIfOutgrown(subscription);
     if (this.#inFlight === 0) this.#drained?.();
   }
@@ -205,8 +204,6 @@ export class Consumer implements ChannelUser {
     if (!this.#isDraining && subscription.prefetch !== this.#prefetch.at(Date.now())) void subscription.end();
   }
 }
-
-const emptyBuffer = Buffer.alloc(0);
 
 function later(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || (b !== undefined && b > a) ? b : a;

@@ -31,8 +31,8 @@ const wireEnvelope = z.object({
   correlationId: z.string(),
   /** The endpoints that the webhook is owed to; fixed at acceptance. */
   endpointIds: z.array(z.uuid()),
-  /** The provider's headers, in order, without credentials and hop-by-hop headers. */
-  headers: z.array(z.tuple([z.string(), z.string()])),
+  /** The provider's headers, in order, without credentials and hop-by-hop headers. As tuples of zod they would cost as much as the rest. */
+  headers: z.custom<[name: string, value: string][]>(areHeaderPairs, 'not a list of pairs of strings'),
   /** The key of each ordered endpoint's delivery, by the endpoint's id; fixed at acceptance. Its other deliveries are unordered. */
   orderingKeys: z.record(z.string(), z.string()).optional(),
   /** Where credential headers contained secrets of the project, for endpoints that forward credentials. */
@@ -47,6 +47,16 @@ const wireEnvelope = z.object({
   /** Absent while the webhook is still to be fanned out. */
   delivery: delivery.optional(),
 });
+
+function areHeaderPairs(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isPairOfStrings);
+}
+
+function isPairOfStrings(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.length === 2 && typeof value[0] === 'string' && typeof value[1] === 'string'
+  );
+}
 
 type WireEnvelope = z.infer<typeof wireEnvelope>;
 export type Envelope = Omit<WireEnvelope, 'copy' | 'redelivered'>;

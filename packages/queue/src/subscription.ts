@@ -47,9 +47,9 @@ export class Subscription {
   }
 
   /** Called once for each message that was passed to `onMessage`. */
-  finish({ fields }: ConsumeMessage, verdict: Verdict): void {
+  finish(deliveryTag: number, verdict: Verdict): void {
     this.#inFlight -= 1;
-    this.#acknowledgements.add(fields.deliveryTag, verdict);
+    this.#acknowledgements.add(deliveryTag, verdict);
     if (this.#isEnding && this.#inFlight === 0) void this.close();
   }
 

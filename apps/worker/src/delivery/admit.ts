@@ -3,7 +3,7 @@ import type { HoldReason } from '@hqrelay/db/queries/held-deliveries';
 import { attemptTimeoutMs } from '@hqrelay/domain/delivery/attempt-timeout';
 import type { EndpointConfig } from '@hqrelay/domain/project-config';
 import type { Verdict } from '@hqrelay/queue/consumer';
-import type { EndpointGate, Entrance, Pass } from '../endpoint/endpoint-gate.ts';
+import type { EndpointGate, Entered, Entrance, Pass } from '../endpoint/endpoint-gate.ts';
 import { ackIfStored } from '../outgoing/ack-if-stored.ts';
 import { delayInBrokerMaxMs, sendLater, workQueueOf, type OutgoingDeps } from '../outgoing/outgoing.ts';
 import { messageOf, orderingKeyOf } from './delivery.ts';
@@ -25,12 +25,15 @@ type ToHold = Routed & { kind: 'to_hold'; reason: HoldReason };
  */
 const otherMessageMs = 300;
 
-/** Delays a message that is not due, and enters the endpoint with one that is. */
-export async function admit(
+/**
+ * Delays a message that is not due, and enters the endpoint with one that is. A promise only where the message is delayed or
+ * waits.
+ */
+export function admit(
   deps: AdmitDeps,
   routed: Routed,
   entrance: Entrance,
-): Promise<Admitted | Verdict> {
+): Admitted | Promise<Admitted | Verdict> | Verdict {
   const { delivery, endpoint } = routed;
   const { fields, mark } = delivery;
   const remainingMs = fields.notBefore - deps.now();
@@ -40,11 +43,24 @@ export async function admit(
     return ackIfStored(sendLater(deps, workQueueOf(fields.lane), messageOf(delivery), remainingMs));
 
   // The claim of an ordered delivery keeps other workers from it.
-  if (mark && orderingKeyOf(delivery) === undefined) await wait(otherMessageMs * (1 + deps.random()));
-  const pass = await entrance.enter(endpoint.id, attemptTimeoutMs(endpoint));
+  const waits = mark && orderingKeyOf(delivery) === undefined;
+  if (!waits) return enter(routed, entrance);
+  return wait(otherMessageMs * (1 + deps.random())).then(() => enter(routed, entrance));
+}
+
+/** No async function: thousands of deliveries may wait here for a busy endpoint, and each would keep a frame in memory. */
+function enter(routed: Routed, entrance: Entrance): Admitted | Verdict | Promise<Admitted | Verdict> {
+  const { endpoint } = routed;
+  const entered = entrance.enter(endpoint.id, attemptTimeoutMs(endpoint));
+  return entered instanceof Promise
+    ? entered.then((pass) => admittedWith(pass, routed))
+    : admittedWith(entered, routed);
+}
+
+function admittedWith(pass: Entered, { delivery, project, endpoint }: Routed): Admitted | Verdict {
   if (pass === 'stopped') return 'requeue';
-  if (pass === 'shut') return { ...routed, kind: 'to_hold', reason: 'breaker' };
-  return { delivery, project: routed.project, endpoint, kind: 'entered', pass: leftOnce(pass) };
+  if (pass === 'shut') return { delivery, project, endpoint, kind: 'to_hold', reason: 'breaker' };
+  return { delivery, project, endpoint, kind: 'entered', pass };
 }
 
 function holdReasonOf(
@@ -56,15 +72,4 @@ function holdReasonOf(
   if (endpoint.paused) return 'paused';
   if (remainingMs > delayInBrokerMaxMs) return 'delay';
   return remainingMs <= 0 && gate.isShut(endpoint.id) ? 'breaker' : undefined;
-}
-
-/** A pass whose `leave` takes effect once: later calls are ignored. */
-function leftOnce(pass: Pass): Pass {
-  let isLeft = false;
-  return {
-    leave: (signal) => {
-      if (!isLeft) pass.leave(signal);
-      isLeft = true;
-    },
-  };
 }

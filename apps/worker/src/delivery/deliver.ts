@@ -22,12 +22,15 @@ export type DeliverDeps = RouteDeps &
 
 /**
  * One message of one delivery, phase by phase. A phase ends the message with a verdict, or its result is the input of the
- * next phase; no phase is entered twice.
+ * next phase; no phase is entered twice. Only promises are awaited: most phases have their result at once, and each await costs
+ * as much memory as a small request.
  */
 export async function deliver(deps: DeliverDeps, delivery: Delivery, entrance: Entrance): Promise<Verdict> {
-  const routed = await route(deps, delivery);
+  const routing = route(deps, delivery);
+  const routed = routing instanceof Promise ? await routing : routing;
   if (isVerdict(routed)) return routed;
-  const admitted = await admit(deps, routed, entrance);
+  const admitting = admit(deps, routed, entrance);
+  const admitted = admitting instanceof Promise ? await admitting : admitting;
   if (isVerdict(admitted)) return admitted;
 
   const { deliveryId } = delivery.fields;
@@ -46,11 +49,13 @@ async function deliverAdmitted(
   admitted: Admitted,
   isInFlightHere: boolean,
 ): Promise<Verdict> {
-  const checked = await checkDuplicates(deps, admitted, isInFlightHere);
+  const checking = checkDuplicates(deps, admitted, isInFlightHere);
+  const checked = checking instanceof Promise ? await checking : checking;
   if (isVerdict(checked)) return checked;
   if (checked.kind === 'resumed') return doFollowUp(deps, checked);
 
-  const inTurn = await takeTurn(deps, checked);
+  const taking = takeTurn(deps, checked);
+  const inTurn = taking instanceof Promise ? await taking : taking;
   if (isVerdict(inTurn)) return inTurn;
   const attempted = await makeAttempt(deps, inTurn);
   if (isVerdict(attempted)) return attempted;

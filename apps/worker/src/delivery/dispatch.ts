@@ -34,9 +34,9 @@ export function dispatch(
   }
 
   if (!redelivered && !envelope.mayBeDuplicate) deps.liveFirst.live(timeOfId(envelope.id));
-  const [only, ...others] = envelope.endpointIds;
+  if (envelope.endpointIds.length > 1) return fanOut(deps, message, redelivered);
+  const only = envelope.endpointIds[0];
   if (only === undefined) return Promise.resolve('ack');
-  if (others.length > 0) return fanOut(deps, message, redelivered);
   return deliver(deps, deliveryOf(message, firstDelivery(envelope, only), redelivered), entrance);
 }
 

@@ -22,23 +22,25 @@ export type Followable = {
 };
 
 /** Does the follow-up of a recorded attempt, then acknowledges its message. A second time it changes nothing. */
-export async function doFollowUp(deps: FollowUpDeps, followable: Followable): Promise<Verdict> {
-  const { delivery, endpoint, followUp } = followable;
+export function doFollowUp(deps: FollowUpDeps, followable: Followable): Verdict | Promise<Verdict> {
+  const { followUp } = followable;
   switch (followUp.kind) {
     case 'none':
-      await endTurn(deps, followable);
-      return 'ack';
+      return endTurn(deps, followable)?.then(() => 'ack') ?? 'ack';
     case 'retry':
       return ackIfStored(scheduleRetry(deps, nextAttempt(followable, followUp.nextAttemptAt)));
     case 'dead_letter':
       return ackIfStored(sendToDeadLetters(deps, followable, followUp.reason));
-    case 'disable_endpoint': {
-      const { projectId } = delivery.envelope;
-      await deps.disableEndpoint(projectId, endpoint.id, followUp.reason);
-      const now = deps.now();
-      return ackIfStored(hold(deps, messageOf(nextAttempt(followable, now)), 'disabled', now));
-    }
+    case 'disable_endpoint':
+      return ackIfStored(disableAndHold(deps, followable, followUp.reason));
   }
+}
+
+async function disableAndHold(deps: FollowUpDeps, followable: Followable, reason: string): Promise<boolean> {
+  const { delivery, endpoint } = followable;
+  await deps.disableEndpoint(delivery.envelope.projectId, endpoint.id, reason);
+  const now = deps.now();
+  return hold(deps, messageOf(nextAttempt(followable, now)), 'disabled', now);
 }
 
 /** Later deliveries of its key follow at once, unless the endpoint holds them until the dead letter is replayed or skipped. */

@@ -22,19 +22,20 @@ export type PostWebhookDeps = {
 };
 
 /** Posts the webhook to its endpoint. Secrets that the endpoint repeats in its answer are masked. */
-export async function postWebhook(
+export function postWebhook(
   deps: PostWebhookDeps,
   { delivery: { envelope, fields, body }, project, endpoint, turn }: InTurn,
   { id, startedAt: now }: { id: string; startedAt: number },
 ): Promise<HttpExchange> {
-  const projectSecrets = deps.secrets.ofProject(project, now);
-  const credentials = endpoint.forwardCredentials
-    ? restoreCredentials(envelope.credentials ?? [], projectSecrets)
-    : [];
+  const projectSecrets = () => deps.secrets.ofProject(project, now);
+  const credentials =
+    endpoint.forwardCredentials && envelope.credentials
+      ? restoreCredentials(envelope.credentials, projectSecrets())
+      : [];
   const fixedHeaders = deps.secrets.headersOf(endpoint);
   const signingSecrets = deps.secrets.ofEndpoint(endpoint, now);
   const headers = deliveryHeaders({
-    providerHeaders: [...envelope.headers, ...credentials],
+    providerHeaders: credentials.length === 0 ? envelope.headers : [...envelope.headers, ...credentials],
     fixedHeaders,
     signingKeys: signingSecrets.map(({ signingKey }) => signingKey),
     webhookLogId: envelope.id,
@@ -45,17 +46,18 @@ export async function postWebhook(
     now,
     traceparent: deps.isTraced ? traceparentOf(envelope, id) : undefined,
   });
-  const exchange = await deps.sender.send({
+  const sent = deps.sender.send({
     url: endpoint.url,
     headers,
     body,
     timeoutMs: attemptTimeoutMs(endpoint),
     tls: deps.secrets.tlsOf(endpoint),
   });
-  return maskExchange(exchange, () => {
-    const secrets = [...signingSecrets, ...projectSecrets].map(({ key }) => key);
-    return secretsSent({ headers, fixedHeaders, credentials, secrets });
-  });
+  const secrets = () => {
+    const keys = [...signingSecrets, ...projectSecrets()].map(({ key }) => key);
+    return secretsSent({ headers, fixedHeaders, credentials, secrets: keys });
+  };
+  return sent.then((exchange) => maskExchange(exchange, secrets));
 }
 
 /** The span of an attempt has the last bytes of the attempt's id. */

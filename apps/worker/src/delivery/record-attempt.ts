@@ -18,7 +18,9 @@ export async function recordAttempt(
   attempted: Attempted,
 ): Promise<Followable | Verdict> {
   const { delivery, endpoint, attempt } = attempted;
-  const outcome = await recordUntilStored(deps.recorder, rowOf(delivery, attempt));
+  const row = rowOf(delivery, attempt);
+  const first = await deps.recorder.record({ kind: 'attempt', attempt: row });
+  const outcome = first === 'unavailable' ? await recordUntilStored(deps.recorder, row) : first;
   switch (outcome) {
     case 'unavailable':
       return 'requeue';
@@ -40,8 +42,7 @@ async function recordUntilStored(
   recorder: AuditRecorder,
   attempt: DeliveryAttemptRow,
 ): Promise<RecordOutcome> {
-  let outcome = await recorder.record({ kind: 'attempt', attempt });
-  if (outcome !== 'unavailable') return outcome;
+  let outcome: RecordOutcome = 'unavailable';
   await retryUntilStored(async () => {
     outcome = await recorder.record({ kind: 'attempt', attempt });
     return outcome !== 'unavailable';
@@ -84,10 +85,14 @@ function rowOf(
     statusCode: exchange.kind === 'response' ? exchange.statusCode : null,
     latencyMs: Math.round(exchange.latencyMs),
     error: outcome.kind === 'delivered' ? null : outcome.error,
-    responseBody: exchange.kind === 'response' ? Buffer.from(exchange.bodyHead).toString('utf8') : null,
+    responseBody: exchange.kind === 'response' ? textOf(exchange.bodyHead) : null,
     correlationId: envelope.correlationId,
     nextAttemptAt: followUp.kind === 'retry' ? followUp.nextAttemptAt : null,
   };
+}
+
+function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
 }
 
 function statusOf(followUp: FollowUp): DeliveryAttemptRow['status'] {

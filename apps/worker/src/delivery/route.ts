@@ -17,13 +17,24 @@ export type Routed = { delivery: Delivery; project: ProjectConfig; endpoint: End
 const configRetryMs = 5_000;
 const readTimeoutMs = 1_000;
 
-/** Finds the delivery's endpoint. A delivery without one is delayed, or parked. */
-export async function route(deps: RouteDeps, delivery: Delivery): Promise<Routed | Verdict> {
-  const { envelope, fields } = delivery;
-  const found = await deps.findProject(envelope.projectId, deps.now());
+/**
+ * Finds the delivery's endpoint. A delivery without one is delayed, or parked. A promise only where the project is not in
+ * memory, or the delivery has no endpoint.
+ */
+export function route(deps: RouteDeps, delivery: Delivery): Routed | Promise<Routed | Verdict> {
+  const found = deps.findProject(delivery.envelope.projectId, deps.now());
+  if (!(found instanceof Promise)) return routeIn(deps, delivery, found);
+  return found.then((loaded) => routeIn(deps, delivery, loaded));
+}
+
+function routeIn(
+  deps: RouteDeps,
+  delivery: Delivery,
+  found: ProjectLookup,
+): Routed | Promise<Routed | Verdict> {
   if (found.kind === 'unavailable') return delayUntilConfigured(deps, delivery);
   const project = found.kind === 'found' ? found.project : undefined;
-  const endpoint = project?.endpoints.find(({ id }) => id === fields.endpointId);
+  const endpoint = project?.endpoints.find(({ id }) => id === delivery.fields.endpointId);
   return project && endpoint ? { delivery, project, endpoint } : parkUnlessNew(deps, delivery);
 }
 

@@ -30,7 +30,9 @@ async function enterAtOnce(
   const passes: Pass[] = [];
   const entrance = gate.entrance(lane);
   for (let count = 0; count < tries; count += 1) {
-    void entrance.enter(endpointId, timeoutMs).then((pass) => typeof pass === 'object' && passes.push(pass));
+    void Promise.resolve(entrance.enter(endpointId, timeoutMs)).then(
+      (pass) => typeof pass === 'object' && passes.push(pass),
+    );
   }
   await new Promise((resolve) => setImmediate(resolve));
   return passes;

@@ -14,7 +14,7 @@ function createSlots({ perEndpoint = 4, total = 100 } = {}) {
 async function takenAtOnce(slots: EndpointSlots, endpointId: string, tries: number): Promise<number> {
   let taken = 0;
   for (let count = 0; count < tries; count += 1) {
-    void slots.take(endpointId).then((isTaken) => (taken += Number(isTaken)));
+    void Promise.resolve(slots.take(endpointId)).then((isTaken) => (taken += Number(isTaken)));
   }
   await vi.advanceTimersByTimeAsync(0);
   return taken;
@@ -74,7 +74,7 @@ describe('the slots of an endpoint', () => {
     const slots = createSlots({ perEndpoint: 100, total: 1_000 });
     const outcomes: boolean[] = [];
     for (let count = 0; count < 500; count += 1) {
-      void slots.take('a').then((isTaken) => outcomes.push(isTaken));
+      void Promise.resolve(slots.take('a')).then((isTaken) => outcomes.push(isTaken));
     }
     // 200 a second: the last of the line waits for two seconds.
     for (let count = 0; count < 500; count += 1) {
@@ -88,7 +88,7 @@ describe('the slots of an endpoint', () => {
     const slots = createSlots({ perEndpoint: 100, total: 1_000 });
     const outcomes: boolean[] = [];
     for (let count = 0; count < 500; count += 1) {
-      void slots.take('a').then((isTaken) => (outcomes[count] = isTaken));
+      void Promise.resolve(slots.take('a')).then((isTaken) => (outcomes[count] = isTaken));
     }
     // 40 a second: most of the line would wait for ten seconds.
     for (let count = 0; count < 160; count += 1) {

@@ -48,16 +48,16 @@ export class EndpointSlots {
     this.#options = options;
   }
 
-  /** Whether the delivery got a slot; if so, `free` must be called. */
-  take(endpointId: string): Promise<boolean> {
+  /** Whether the delivery got a slot; if so, `free` must be called. A promise only where it waits. */
+  take(endpointId: string): boolean | Promise<boolean> {
     this.#expected.arrived(endpointId);
     const endpoint = this.#endpoints.get(endpointId) ?? unused();
     this.#endpoints.set(endpointId, endpoint);
     if (endpoint.line.length === 0 && this.#hasFreeSlot(endpointId, endpoint)) {
       this.#give(endpoint);
-      return Promise.resolve(true);
+      return true;
     }
-    if (endpoint.isCongested || this.#isStopped) return Promise.resolve(false);
+    if (endpoint.isCongested || this.#isStopped) return false;
     return new Promise((resolve) => {
       endpoint.line.push({ since: performance.now(), resolve });
       this.#reviewLater(endpointId, endpoint);
@@ -69,7 +69,8 @@ export class EndpointSlots {
     if (!endpoint) return;
     endpoint.taken -= 1;
     this.#taken -= 1;
-    if (endpoint.taken <= this.#limitOf(endpointId, endpoint.taken) / 2) endpoint.isCongested = false;
+    if (endpoint.isCongested && endpoint.taken <= this.#limitOf(endpointId, endpoint.taken) / 2)
+      endpoint.isCongested = false;
     this.admitWaiting(endpointId);
   }
 

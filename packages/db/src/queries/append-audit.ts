@@ -205,11 +205,11 @@ async function appendAttempts(
 ): Promise<ReadonlySet<string>> {
   const ids = rows.map(({ attempt }) => attempt.id);
   const times = ids.map(timeOfId);
-  const facts = rows.map(({ attempt }, index) => storable({ ...attempt, attemptedAt: times[index] }));
+  const facts = storable(rows.map(({ attempt }, index) => ({ ...attempt, attemptedAt: times[index] })));
   const stale = staleBuckets(times, Date.now());
   const { rowCount } = await (stale
-    ? pool.query(`with ${markStale('$2')} ${insertAttempts}`, [`[${facts.join()}]`, stale])
-    : pool.query(insertAttempts, [`[${facts.join()}]`]));
+    ? pool.query(`with ${markStale('$2')} ${insertAttempts}`, [facts, stale])
+    : pool.query(insertAttempts, [facts]));
   if (rowCount === rows.length) return noIds;
   // Some exist already: these rows were written before, or another worker made the same attempt.
   const there = await pool.query<{ id: string }>(

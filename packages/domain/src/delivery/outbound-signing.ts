@@ -59,37 +59,39 @@ export function deliveryHeaders(input: {
   /** Sent unless the provider or a fixed header has one. */
   traceparent?: string | undefined;
 }): (readonly [string, string])[] {
-  const { providerHeaders, fixedHeaders, signingKeys: keys, webhookLogId: id, body } = input;
+  const { providerHeaders, signingKeys: keys, webhookLogId: id, body } = input;
   const timestampSeconds = Math.floor(input.now / 1_000);
   const isTaken = providerHeaders.some(([name]) => standardHeaders.includes(name.toLowerCase()));
   const prefix = isTaken ? relayPrefix : '';
 
-  const ours: [string, string][] = [
-    [`${prefix}webhook-id`, id],
-    [`${prefix}webhook-timestamp`, String(timestampSeconds)],
-  ];
+  const fixed = input.fixedHeaders.filter(([name]) => {
+    const lowerCaseName = name.toLowerCase();
+    return !isRelayHeader(lowerCaseName, isTaken) && !connectionHeaders.has(lowerCaseName);
+  });
+  const headers = providerHeaders.filter(([name]) => {
+    const lowerCaseName = name.toLowerCase();
+    return !isRelayHeader(lowerCaseName, isTaken) && !has(fixed, lowerCaseName);
+  });
+  headers.push(...fixed);
+  const traceparent = has(headers, 'traceparent') ? undefined : input.traceparent;
+
+  headers.push([`${prefix}webhook-id`, id], [`${prefix}webhook-timestamp`, String(timestampSeconds)]);
   if (keys.length > 0) {
     const signature = signStandardWebhook({ keys, id, timestampSeconds, body });
-    ours.push([`${prefix}webhook-signature`, signature]);
+    headers.push([`${prefix}webhook-signature`, signature]);
   }
-  ours.push(['x-hqrelay-attempt', String(input.attemptNum)], ['x-correlation-id', input.correlationId]);
-  if (input.sequence !== undefined) ours.push(['x-hqrelay-sequence', String(input.sequence)]);
+  headers.push(['x-hqrelay-attempt', String(input.attemptNum)], ['x-correlation-id', input.correlationId]);
+  if (input.sequence !== undefined) headers.push(['x-hqrelay-sequence', String(input.sequence)]);
+  if (traceparent !== undefined) headers.push(['traceparent', traceparent]);
+  return headers;
+}
 
-  const fixed = fixedHeaders.filter(([name]) => {
-    return !isRelayHeader(name, isTaken) && !connectionHeaders.has(name.toLowerCase());
-  });
-  const fixedNames = new Set(fixed.map(([name]) => name.toLowerCase()));
-  const provided = providerHeaders.filter(([name]) => {
-    return !isRelayHeader(name, isTaken) && !fixedNames.has(name.toLowerCase());
-  });
-  const isTraced = [...provided, ...fixed].some(([name]) => name.toLowerCase() === 'traceparent');
-  if (input.traceparent !== undefined && !isTraced) ours.push(['traceparent', input.traceparent]);
-  return [...provided, ...fixed, ...ours];
+function has(headers: readonly (readonly [string, string])[], lowerCaseName: string): boolean {
+  return headers.some(([name]) => name.toLowerCase() === lowerCaseName);
 }
 
 /** Names that only the relay may speak under: what a provider or a fixed header says there would pass for ours. */
-function isRelayHeader(name: string, areStandardTaken: boolean): boolean {
-  const lowerCaseName = name.toLowerCase();
+function isRelayHeader(lowerCaseName: string, areStandardTaken: boolean): boolean {
   if (lowerCaseName === 'x-correlation-id' || lowerCaseName.startsWith('x-hqrelay-')) return true;
   return (
     prefixedHeaders.includes(lowerCaseName) || (!areStandardTaken && standardHeaders.includes(lowerCaseName))

@@ -1,6 +1,6 @@
 import type { OrderingKey } from '@hqrelay/db/queries/waiting-turns';
 import { deliveryId as idOfDelivery } from '@hqrelay/domain/ids';
-import { orderingKeyOf } from '../delivery.ts';
+import { orderingKeyOf, type Delivery } from '../delivery.ts';
 import type { Followable } from '../do-follow-up.ts';
 import type { ReleaseFirst } from './take-turn.ts';
 
@@ -15,17 +15,20 @@ export type EndTurnDeps = {
 /**
  * Ends the turn of a delivery that needs no further attempt, and releases the next of its key. While its attempt's row is
  * spilled the turn stays: without a row, a duplicate of the message would be posted after later ones. A job ends it then, and
- * after a crash or an outage.
+ * after a crash or an outage. Undefined for an unordered delivery.
  */
-export async function endTurn(
+export function endTurn(
   deps: EndTurnDeps,
   followable: Pick<Followable, 'delivery' | 'endpoint' | 'isStored'>,
-): Promise<void> {
+): Promise<void> | undefined {
   const { delivery, isStored } = followable;
   if (delivery.fields.lane === 'replay') return endTurnOfReplayed(deps, followable);
   const key = orderingKeyOf(delivery);
-  if (key === undefined || !isStored) return;
-  const { deliveryId, endpointId } = delivery.fields;
+  return key !== undefined && isStored ? endTurnOf(deps, delivery, key) : undefined;
+}
+
+async function endTurnOf(deps: EndTurnDeps, { fields }: Delivery, key: string): Promise<void> {
+  const { deliveryId, endpointId } = fields;
   if (await deps.leaveKey(deliveryId)) await deps.releaseFirst(endpointId, key);
 }
 

@@ -32,10 +32,13 @@ const claimSlackMs = 3_000;
 const claimedRetryMs = 1_000;
 
 /** Claims an ordered delivery that is the first of its key, or holds it behind the one before. An unordered delivery passes. */
-export async function takeTurn(deps: TakeTurnDeps, toPost: ToPost): Promise<InTurn | Verdict> {
+export function takeTurn(deps: TakeTurnDeps, toPost: ToPost): ToPost | Promise<InTurn | Verdict> {
+  const key = orderingKeyOf(toPost.delivery);
+  return key === undefined ? toPost : takeTurnOf(deps, toPost, key);
+}
+
+async function takeTurnOf(deps: TakeTurnDeps, toPost: ToPost, key: string): Promise<InTurn | Verdict> {
   const { delivery, endpoint } = toPost;
-  const key = orderingKeyOf(delivery);
-  if (key === undefined) return toPost;
   const startedAt = deps.monotonicNow();
   const answer = await deps.askForTurn(requestOf(delivery, attemptTimeoutMs(endpoint) + claimSlackMs));
   switch (answer?.kind) {
