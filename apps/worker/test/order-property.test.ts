@@ -7,9 +7,12 @@ import { openWorkerWorld } from './worker-world.ts';
 
 const world = await openWorkerWorld();
 
-/** `npm run chaos -- --order` sets both. A failure prints its seed and its shortest schedule. */
+/**
+ * `npm run chaos -- --order` sets both, with a seed of its own in each run: there the search is for new faults. A failure prints its
+ * seed and its shortest schedule.
+ */
 const schedules = Number(process.env['ORDER_SCHEDULES'] ?? 3);
-const seed = Number(process.env['ORDER_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const seed = Number(process.env['ORDER_SEED'] ?? 20_261_122);
 
 const keys = ['a', 'b', 'c'] as const;
 const crashes = ['leaveKey', 'releaseFirst'] as const;
