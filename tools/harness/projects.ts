@@ -1,4 +1,4 @@
-import { trustMemory } from '@hqrelay/cache/admission';
+import { trustMemory } from '@hqrelay/cache/admission/project-memory';
 import { announceProjectChange } from '@hqrelay/cache/project-config';
 import { seedEndpoint, seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import type { World } from '@hqrelay/testing/world';

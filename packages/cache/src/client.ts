@@ -101,6 +101,11 @@ export class Cache {
     }
   }
 
+  /** Handles an error that Redis answered to a part of a command as `tryCommand` handles that of a whole command. Never rejects. */
+  async handleRefusal(message: string): Promise<void> {
+    if (await this.#probe()) this.#reportRefused(new Error(message));
+  }
+
   async close(): Promise<void> {
     clearTimeout(this.#nextProbe);
     this.redis.removeAllListeners('close');

@@ -29,7 +29,7 @@ export type StoredReservation = {
 
 /** `at` is ms since epoch, on Redis's clock where the age of a reservation counts. */
 export function formatReservation({ state, id, payloadSha256, token, at }: StoredReservation): string {
-  return [stateLetters[state], id, payloadSha256, token, Math.floor(at)].join('|');
+  return `${stateLetters[state]}|${id}|${payloadSha256}|${token}|${Math.floor(at)}`;
 }
 
 /** Lua: `now` in ms, and the functions `parse` and `format` of the same form. */

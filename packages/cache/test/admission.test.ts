@@ -2,15 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { reservationCases } from '@hqrelay/testing/reservation/reservation-cases';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import {
-  acceptKeys,
-  admit,
-  distrustMemory,
-  releaseKeys,
-  trustMemory,
-  uncount,
-  type Admission,
-} from '../src/admission.ts';
+import { admit, type Admission } from '../src/admission/admit.ts';
+import { acceptKeys, releaseKeys, uncount } from '../src/admission/end-reservation.ts';
+import { distrustMemory, trustMemory } from '../src/admission/project-memory.ts';
 import { Cache } from '../src/client.ts';
 import { formatReservation } from '../src/reservation-value.ts';
 import { previousVersion } from './previous-version.ts';
@@ -114,6 +108,52 @@ describe('a key', () => {
     await uncount(cache, duplicate);
     expect((await reserve(request())).held).toMatchObject({ state: 'accepted', id });
     expect(await cache.redis.zcard(rateLimitKey())).toBe(0);
+  });
+});
+
+describe('requests of one turn', () => {
+  it('a request whose key has another type is refused alone, and the others of its turn are admitted', async () => {
+    const messages: string[] = [];
+    const onRefused = (error: Error) => messages.push(error.message);
+    const observed = new Cache({ url: inject('run').redis, name: 'test', onChange: () => {}, onRefused });
+    observed.start();
+    await waitFor('Redis', () => observed.health.isUp);
+    await observed.redis.rpush(key('evt_bad'), 'not a reservation');
+    await waitFor('all answers of one turn', async () => {
+      const ids = ['evt_before', 'evt_bad', 'evt_after'];
+      const answers = await Promise.all(ids.map((webhookId) => admit(observed, request({ webhookId }))));
+      return answers[0] && !answers[1] && answers[2] && messages.length > 0;
+    });
+    expect(messages[0]).toContain('WRONGTYPE');
+    expect(observed.health.isUp).toBe(true);
+    await observed.close();
+  });
+
+  it('requests of several projects, limits and contents in one turn each get their own answer', async () => {
+    const asked = Array.from({ length: 30 }, (_, number) =>
+      request({
+        projectId: randomUUID(),
+        payloadSha256: `sha ${number}`,
+        rateLimitPerMinute: [null, 0, 5][number % 3] as number | null,
+        contentKeys: [{ name: 'body:aa', ttlSeconds: 600 }].slice(0, number % 2),
+      }),
+    );
+    const reserveAll = () =>
+      waitFor('all answers', async () => {
+        const answers = await Promise.all(asked.map((each) => admit(cache, each)));
+        return answers.every((answer) => answer !== undefined) && answers;
+      });
+    await reserveAll();
+    const repeated = await reserveAll();
+    for (const [number, answer] of repeated.entries()) {
+      const { id, payloadSha256 } = asked[number]!;
+      if (number % 3 === 1) expect(answer).toMatchObject({ kind: 'rate_limited' });
+      else expect(answer).toMatchObject({ kind: 'held', isMine: true, held: { id, payloadSha256 } });
+    }
+    await Promise.all(asked.map((each) => waitFor('the mark', () => acceptKeys(cache, each))));
+    for (const [number, answer] of (await reserveAll()).entries()) {
+      expect(answer).toMatchObject({ kind: 'held', isMine: false, held: { state: 'accepted', id: asked[number]!.id } });
+    }
   });
 });
 

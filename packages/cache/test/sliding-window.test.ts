@@ -4,7 +4,7 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld } from '@hqrelay/testing/world';
 import fc from 'fast-check';
 import { afterAll, expect, inject, it } from 'vitest';
-import { admit } from '../src/admission.ts';
+import { admit } from '../src/admission/admit.ts';
 import { Cache } from '../src/client.ts';
 
 const world = await createWorld(inject('run'), { own: ['redis'] });

@@ -1,5 +1,5 @@
 import { connectRedis } from '@hqrelay/cache/connect-redis';
-import { trustMemory } from '@hqrelay/cache/admission';
+import { trustMemory } from '@hqrelay/cache/admission/project-memory';
 import type { RunningServer } from '@hqrelay/services/running-server';
 import { postWebhook } from '@hqrelay/testing/provider';
 import { seedEndpoint, seedProject } from '@hqrelay/testing/seed';

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { acceptKeys, admit, releaseKeys, uncount } from '@hqrelay/cache/admission';
+import { admit } from '@hqrelay/cache/admission/admit';
+import { acceptKeys, releaseKeys, uncount } from '@hqrelay/cache/admission/end-reservation';
 import type { Cache } from '@hqrelay/cache/client';
 import { needsLookUp, reservationMs, type PriorWebhook } from '@hqrelay/domain/inbound/reservation';
 import type { RedisTrust } from './redis-trust.ts';
@@ -19,7 +20,7 @@ export type RedisStoreDeps = {
 export function createRedisStore({ cache, trust, findPrior, onNearLimit }: RedisStoreDeps): ReservationStore {
   return {
     async reserve(request) {
-      await trust.report(request.projectId);
+      if (trust.mustReport(request.projectId)) await trust.report(request.projectId);
       const admission = await admit(cache, request);
       const { projectId, rateLimitPerMinute } = request;
       const isNearLimit = admission?.kind === 'rate_limited' || admission?.isNearLimit;

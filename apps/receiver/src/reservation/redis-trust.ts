@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { distrustMemory } from '@hqrelay/cache/admission';
+import { distrustMemory } from '@hqrelay/cache/admission/project-memory';
 import type { Cache } from '@hqrelay/cache/client';
 
 /** Projects that are reported at the same time. */
@@ -37,9 +37,14 @@ export class RedisTrust {
     }
   }
 
-  /** Reports the project to Redis if it was served without it. Must end before Redis is asked for the project again. */
+  /** Whether the project was served without Redis: `report` must end before Redis is asked for the project again. */
+  mustReport(projectId: string): boolean {
+    return this.#unreported.has(projectId);
+  }
+
+  /** Reports the project to Redis if it was served without it. */
   async report(projectId: string): Promise<void> {
-    if (!this.#unreported.has(projectId)) return;
+    if (!this.mustReport(projectId)) return;
     // A Redis that refuses the command counts as unavailable; the cache reports it.
     const answer = await this.#cache
       .tryCommand((redis) => distrustMemory(redis, projectId).then(() => true))

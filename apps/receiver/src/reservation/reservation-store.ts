@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from '@hqrelay/cache/admission';
+import type { AdmissionRequest } from '@hqrelay/cache/admission/admit';
 import type { ContentKey } from '@hqrelay/domain/inbound/content-keys';
 import type { KeysOfWebhook, PriorWebhook, Reservation } from '@hqrelay/domain/inbound/reservation';
 
