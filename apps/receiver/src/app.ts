@@ -2,10 +2,12 @@ import { correlationIdOf } from '@hqrelay/runtime/http/correlation';
 import { createHealthRouter, createLivenessRouter, type HealthDeps } from '@hqrelay/runtime/http/health';
 import { ignoreBody } from '@hqrelay/runtime/http/skip-rest';
 import type { Logger } from '@hqrelay/runtime/logger';
-import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
+import type { RequestListener } from 'node:http';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { errorAnswer, refuseBody, retryLater } from './http/answer.ts';
 import { receiveChallenge, type ChallengeDeps } from './http/receive-challenge.ts';
 import { receive, type ReceiveDeps } from './http/receive.ts';
+import { webhooksFirst } from './http/webhooks-first.ts';
 
 export type AppDeps = ReceiveDeps &
   ChallengeDeps & {
@@ -15,19 +17,25 @@ export type AppDeps = ReceiveDeps &
     adminApart: boolean;
   };
 
-/** The public side. */
-export function createApp(deps: AppDeps): Express {
+/** The public side: the app, and the listener that handles webhooks before it. */
+export function createApp(deps: AppDeps): { app: Express; listener: RequestListener } {
   const app = express();
   app.set('trust proxy', deps.trustProxy);
   app.set('query parser', false);
 
-  app.post('/v1/webhooks{/:projectId}', receive(deps));
+  const handle = receive(deps);
+  const onError = errorHandler(deps.logger);
+  app.post('/v1/webhooks{/:projectId}', (request, response) =>
+    handle(request, response, request.params['projectId'] ?? ''),
+  );
   app.all('/v1/webhooks{/:projectId}', receiveChallenge(deps));
   app.use(withCorrelationId, ignoreBody);
   app.use(deps.adminApart ? createLivenessRouter() : createHealthRouter(deps.health));
   app.use((request, response) => refuseBody(request, response, notFound, correlationId(request)));
-  app.use(onError(deps.logger));
-  return app;
+  app.use((error: unknown, request: Request, response: Response, _next: unknown) =>
+    onError(error, request, response),
+  );
+  return { app, listener: webhooksFirst(app, handle, onError) };
 }
 
 /** Where metrics and readiness answer when they have a port of their own. */
@@ -46,10 +54,13 @@ const withCorrelationId: RequestHandler = (request, response, next) => {
 };
 
 /** A fault of the relay is never a 4xx: senders do not retry those. */
-function onError(logger: Logger): ErrorRequestHandler {
-  return (error, request, response, next) => {
+function errorHandler(logger: Logger) {
+  return (error: unknown, request: Request, response: Response): void => {
     const statusCode = (error as { statusCode?: number }).statusCode ?? 503;
-    if (response.headersSent) return next(error);
+    if (response.headersSent) {
+      request.socket.destroy();
+      return;
+    }
     if (statusCode < 500) {
       const answer = errorAnswer(400, 'request.malformed', 'The URL cannot be read');
       return refuseBody(request, response, answer, correlationId(request));

@@ -131,7 +131,7 @@ function createServers(
   { report, health, logger }: { report: ReceiverReport; health: HealthDeps; logger: Logger },
 ): Pick<Receiver, 'server' | 'adminServer'> {
   const adminApart = receiverAdminPort !== undefined;
-  const app = createApp({
+  const { app, listener } = createApp({
     publicUrl: publicUrl ?? `http://127.0.0.1:${receiverPort}`,
     bodies: new BodyReader({ bodyBytesMax, ...bodyLimits }),
     ingest: (request) => ingest(deps, request),
@@ -145,7 +145,7 @@ function createServers(
     logger,
   });
   return {
-    server: createHttpServer(app),
+    server: createHttpServer(app, { listener }),
     adminServer: adminApart ? createHttpServer(createAdminApp(health)) : undefined,
   };
 }

@@ -50,15 +50,16 @@ export function createReport(logger: Logger, registry: Registry, spans?: Spans):
   const successes = new SuccessSampler(Date.now);
   return {
     nearLimit: (project) => logger.warn(project, 'project.near_limit'),
-    received: ({ isLogged, receivedAt, traceparent, ...line }) => {
-      received.inc({ outcome: line.outcome });
-      duration.observe(line.durationMs / 1_000);
-      if (!isLogged) return;
+    received: (request) => {
+      const { outcome, statusCode } = request;
+      received.inc({ outcome });
+      duration.observe(request.durationMs / 1_000);
+      if (!request.isLogged) return;
       // An attacker must not fill the collector: only verified requests have spans.
-      if (spans && line.outcome !== 'rejected' && line.outcome !== 'handshake')
-        spans.record(receiveSpan({ receivedAt, traceparent, ...line }));
-      if (line.statusCode < 300 && !successes.admits(line.id)) return;
-      const level = line.statusCode >= 500 ? 'warn' : 'info';
+      if (spans && outcome !== 'rejected' && outcome !== 'handshake') spans.record(receiveSpan(request));
+      if (statusCode < 300 && !successes.admits(request.id)) return;
+      const level = statusCode >= 500 ? 'warn' : 'info';
+      const { isLogged, receivedAt, traceparent, ...line } = request;
       const durationMs = Math.round(line.durationMs * 100) / 100;
       logger[level]({ ...line, durationMs, droppedLines: successes.takeDropped() }, 'webhook.received');
     },

@@ -67,10 +67,9 @@ function headersOf(
   correlationId: string,
 ): Record<string, string | number> {
   const contentType = raw ? raw.contentType : 'application/json';
-  return {
-    ...headers,
-    ...(contentType !== null && { 'Content-Type': `${contentType}; charset=utf-8` }),
-    ...(statusCode !== 204 && { 'Content-Length': Buffer.byteLength(body) }),
-    'X-Correlation-Id': correlationId,
-  };
+  const all: Record<string, string | number> = { ...headers };
+  if (contentType !== null) all['Content-Type'] = `${contentType}; charset=utf-8`;
+  if (statusCode !== 204) all['Content-Length'] = Buffer.byteLength(body);
+  all['X-Correlation-Id'] = correlationId;
+  return all;
 }

@@ -3,31 +3,41 @@ import type { Request } from 'express';
 import type { InboundRequest } from '../ingest/inbound-request.ts';
 import { remoteAddress } from './remote-address.ts';
 
-export type WebhookRequest = Request<{ projectId?: string }>;
-export type RequestWithoutBody = Omit<InboundRequest, 'body'>;
+const noBody = Buffer.alloc(0);
 
-/** What is known of a request before its body is read. Providers that sign the URL sign `publicUrl`, whatever `Host` says. */
-export function inboundOf(request: WebhookRequest, publicUrl: string): RequestWithoutBody {
+/**
+ * A request before its body is read: `body` is empty. Providers that sign the URL sign `publicUrl`, whatever `Host` says.
+ * Neither Express nor its router need have seen the request.
+ */
+export function inboundOf(request: Request, projectId: string, publicUrl: string): InboundRequest {
   const receivedAt = Date.now();
+  const headers = (name: string) => headerOf(request, name);
   return {
-    projectId: request.params.projectId?.toLowerCase() ?? '',
+    projectId: projectId.toLowerCase(),
     method: request.method,
-    url: publicUrl + request.originalUrl,
-    headers: (name) => headerOf(request, name),
+    url: publicUrl + request.url,
+    headers,
     rawHeaders: request.rawHeaders,
-    query: queryOf(request),
-    remoteAddr: remoteAddress(request.ip, request.socket.remoteAddress),
-    correlationId: correlationIdOf(request.get('x-correlation-id'), receivedAt),
+    query: queryOf(request.url),
+    remoteAddr: remoteAddrOf(request),
+    correlationId: correlationIdOf(headers('x-correlation-id'), receivedAt),
     receivedAt,
+    body: noBody,
   };
 }
 
-function headerOf(request: WebhookRequest, name: string): string | undefined {
+function headerOf(request: Request, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-function queryOf(request: WebhookRequest): string {
-  const start = request.originalUrl.indexOf('?');
-  return start === -1 ? '' : request.originalUrl.slice(start + 1);
+/** Without the header of a proxy, Express needs a microsecond to find the address of the connection. */
+function remoteAddrOf(request: Request): string | null {
+  const forwarded = request.headers['x-forwarded-for'] === undefined ? undefined : request.ip;
+  return remoteAddress(forwarded, request.socket.remoteAddress);
+}
+
+function queryOf(url: string): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start + 1);
 }

@@ -50,10 +50,13 @@ export class BodyReader {
         // To make room for others, a body may evict itself.
         if (isFinished) return;
         isFinished = true;
-        request.off('data', onData).off('end', onEnd).off('close', onAbort).off('error', onAbort);
         this.#incomplete.remove(body);
         this.#unverifiedBytes -= pieces.heldBytes - (result.kind === 'read' ? pieces.bytes : 0);
-        if (result.kind !== 'read') skipRest(request);
+        if (result.kind !== 'read') {
+          // A body that has ended has no more events but 'close', which changes nothing.
+          request.off('data', onData).off('end', onEnd).off('close', onAbort).off('error', onAbort);
+          skipRest(request);
+        }
         resolve(result);
       };
       const onData = (chunk: Buffer) => {

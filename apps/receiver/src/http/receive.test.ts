@@ -27,7 +27,10 @@ it('a request on which the relay fails is answered 503, counted and logged', asy
     report: (received: Received) => void reported.push(received),
     logger: { error: (_fields: object, event: string) => void errors.push(event) },
   };
-  app.post('/v1/webhooks/:projectId', receive(deps as never));
+  const handle = receive(deps as never);
+  app.post('/v1/webhooks/:projectId', (request, response) =>
+    handle(request, response, request.params.projectId),
+  );
   const server = createServer(app).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');

@@ -1,11 +1,11 @@
 import { isUuid } from '@hqrelay/domain/ids';
 import type { Logger } from '@hqrelay/runtime/logger';
-import type { RequestHandler } from 'express';
+import type { Request, Response } from 'express';
 import { errorAnswer, refuseBody, retryLater, sendAnswer, type Answer } from './answer.ts';
 import type { IngestResult, InboundRequest } from '../ingest/inbound-request.ts';
-import { inboundOf, type RequestWithoutBody, type WebhookRequest } from './inbound-of.ts';
+import { inboundOf } from './inbound-of.ts';
 import { answerOf, outcomeOf } from './ingest-answer.ts';
-import type { BodyReader } from './read-body.ts';
+import type { BodyRead, BodyReader } from './read-body.ts';
 import { Refusals } from './refusals.ts';
 import type { Report } from '../report.ts';
 
@@ -57,12 +57,15 @@ const failed = (): Handled => ({
   isLogged: true,
 });
 
+/** `projectId`: the last part of the path, as it was sent. */
+export type WebhookHandler = (request: Request, response: Response, projectId: string) => Promise<void>;
+
 /** `POST /v1/webhooks/:projectId`: HTTP on one side, `ingest` on the other. */
-export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string }> {
+export function receive(deps: ReceiveDeps): WebhookHandler {
   const refusals = new Refusals();
-  return async (request, response) => {
+  return async (request, response, givenProjectId) => {
     const startedAt = performance.now();
-    const inbound = inboundOf(request, deps.publicUrl);
+    const inbound = inboundOf(request, givenProjectId, deps.publicUrl);
     const handled = await handle(deps, refusals, request, inbound).catch((error: unknown) => {
       deps.logger.error({ err: error as Error }, 'receiver.failed');
       return failed();
@@ -88,17 +91,37 @@ export function receive(deps: ReceiveDeps): RequestHandler<{ projectId?: string 
   };
 }
 
-/** Null when the sender closed the connection before its body was complete. */
+/** Reads the body into `inbound`. Null when the sender closed the connection before its body was complete. */
 async function handle(
   deps: ReceiveDeps,
   refusals: Refusals,
-  request: WebhookRequest,
-  inbound: RequestWithoutBody,
+  request: Request,
+  inbound: InboundRequest,
 ): Promise<Handled | null> {
   if (!isUuid(inbound.projectId)) {
     return { answer: invalidProjectId(inbound.projectId), outcome: 'rejected', isRead: false };
   }
   const read = await deps.bodies.read(request, inbound.remoteAddr ?? '');
+  if (read.kind !== 'read') return handleUnread(deps, refusals, inbound, read);
+  inbound.body = read.body;
+  const result = await ingestInTime(deps, inbound);
+  const isRefused = result.kind === 'unavailable' && result.code !== undecided.code;
+  return {
+    answer: isRefused ? unavailable(refusals, result.code, result.message) : answerOf(result),
+    outcome: outcomeOf(result),
+    isRead: true,
+    isLogged: isLoggedAs(result),
+    id: 'id' in result ? result.id : undefined,
+    bytes: read.body.length,
+  };
+}
+
+function handleUnread(
+  deps: ReceiveDeps,
+  refusals: Refusals,
+  inbound: InboundRequest,
+  read: Exclude<BodyRead, { kind: 'read' }>,
+): Handled | null {
   switch (read.kind) {
     case 'aborted':
       return null;
@@ -116,22 +139,7 @@ async function handle(
       return { answer: tooSlow, outcome: 'rejected', isRead: false };
     case 'absurd_chunks':
       return { answer: absurdChunks, outcome: 'rejected', isRead: false };
-    case 'read':
-      return handleRead(deps, refusals, { ...inbound, body: read.body });
   }
-}
-
-async function handleRead(deps: ReceiveDeps, refusals: Refusals, inbound: InboundRequest): Promise<Handled> {
-  const result = await ingestInTime(deps, inbound);
-  const isRefused = result.kind === 'unavailable' && result.code !== undecided.code;
-  return {
-    answer: isRefused ? unavailable(refusals, result.code, result.message) : answerOf(result),
-    outcome: outcomeOf(result),
-    isRead: true,
-    isLogged: isLoggedAs(result),
-    id: 'id' in result ? result.id : undefined,
-    bytes: inbound.body.length,
-  };
 }
 
 /** Undefined where nothing may have been verified. */
@@ -142,25 +150,30 @@ function isLoggedAs(result: IngestResult): boolean | undefined {
 }
 
 /** Not `withTimeout`: the deadline is an answer here, and a rejection is a bug that must stay visible on either side of it. */
-async function ingestInTime(deps: ReceiveDeps, inbound: InboundRequest): Promise<IngestResult> {
-  const work = deps.ingest(inbound).finally(() => deps.bodies.release(inbound.body.length));
-  let timer: NodeJS.Timeout | undefined;
-  let isLate = false;
-  const late = new Promise<IngestResult>((resolve) => {
-    timer = setTimeout(() => {
+function ingestInTime(deps: ReceiveDeps, inbound: InboundRequest): Promise<IngestResult> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
       isLate = true;
       resolve(undecided);
     }, answerWithinMs);
+    const end = () => {
+      clearTimeout(timer);
+      deps.bodies.release(inbound.body.length);
+    };
+    deps.ingest(inbound).then(
+      (result) => {
+        end();
+        resolve(result);
+      },
+      (error: Error) => {
+        end();
+        // In time, `receive` logs it.
+        if (isLate) deps.logger.error({ err: error }, 'receiver.failed');
+        reject(error);
+      },
+    );
   });
-  work.catch((error: unknown) => {
-    // In time, `receive` logs it.
-    if (isLate) deps.logger.error({ err: error as Error }, 'receiver.failed');
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** A 503 whose `Retry-After` grows with the outage. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { Express } from 'express';
 import { ConnectionLimit } from './connection-limit.ts';
@@ -15,17 +15,30 @@ export interface HttpServer {
   close(deadlineMs: number): Promise<{ connectionsCut: boolean }>;
 }
 
+export type HttpServerOptions = {
+  connectionsMax?: number;
+  headersTimeoutMs?: number;
+  idleTimeoutMs?: number;
+  /** Gets the requests before the app, and gives it those that it does not handle. */
+  listener?: RequestListener;
+};
+
 /** An HTTP/1.1 server around an Express app, with bounded connections, headers and request times. */
 export function createHttpServer(
   app: Express,
-  { connectionsMax = 10_000, headersTimeoutMs = 10_000, idleTimeoutMs = 30_000 } = {},
+  {
+    connectionsMax = 10_000,
+    headersTimeoutMs = 10_000,
+    idleTimeoutMs = 30_000,
+    listener: first = app,
+  }: HttpServerOptions = {},
 ): HttpServer {
   app.disable('x-powered-by');
   app.set('etag', false);
 
   let draining = false;
   closeAfterResponseWhen(() => draining || limit.isCrowded, app);
-  const listener = checked(app);
+  const listener = checked(first);
   const server = createServer(
     {
       ...presetPrototypes(app),
