@@ -59,9 +59,13 @@ export function createReport(logger: Logger, registry: Registry, spans?: Spans):
       if (spans && outcome !== 'rejected' && outcome !== 'handshake') spans.record(receiveSpan(request));
       if (statusCode < 300 && !successes.admits(request.id)) return;
       const level = statusCode >= 500 ? 'warn' : 'info';
-      const { isLogged, receivedAt, traceparent, ...line } = request;
-      const durationMs = Math.round(line.durationMs * 100) / 100;
-      logger[level]({ ...line, durationMs, droppedLines: successes.takeDropped() }, 'webhook.received');
+      const { projectId, id, bytes, correlationId } = request;
+      const durationMs = Math.round(request.durationMs * 100) / 100;
+      const droppedLines = successes.takeDropped();
+      logger[level](
+        { outcome, statusCode, projectId, id, bytes, correlationId, durationMs, droppedLines },
+        'webhook.received',
+      );
     },
     orderUncertain: () => orderUncertain.inc(),
     published: (result, durationMs, webhook) => {

@@ -152,7 +152,11 @@ describe('requests of one turn', () => {
     }
     await Promise.all(asked.map((each) => waitFor('the mark', () => acceptKeys(cache, each))));
     for (const [number, answer] of (await reserveAll()).entries()) {
-      expect(answer).toMatchObject({ kind: 'held', isMine: false, held: { state: 'accepted', id: asked[number]!.id } });
+      expect(answer).toMatchObject({
+        kind: 'held',
+        isMine: false,
+        held: { state: 'accepted', id: asked[number]!.id },
+      });
     }
   });
 });

@@ -13,7 +13,7 @@ export function uuidv7(nowMs: number, randomBytes: Uint8Array): string {
   if (randomBytes.length !== randomPartBytes) {
     throw new RangeError(`a UUIDv7 needs ${randomPartBytes} random bytes, not ${randomBytes.length}`);
   }
-  return formatUuidv7(nowMs, Buffer.from(randomBytes).toString('hex'));
+  return formatUuidv7(nowMs, randomBytes, 0);
 }
 
 /** A new UUIDv7 whose time is exactly `nowMs`; ids of the same millisecond are in no order. */
@@ -23,7 +23,7 @@ export function newId(nowMs: number): string {
     poolOffset = 0;
   }
   poolOffset += randomPartBytes;
-  return formatUuidv7(nowMs, pool.toString('hex', poolOffset - randomPartBytes, poolOffset));
+  return formatUuidv7(nowMs, pool, poolOffset - randomPartBytes);
 }
 
 /** The ms since the epoch inside a UUIDv7. Throws RangeError for anything else. */
@@ -39,7 +39,7 @@ export function isUuidv7(text: string): boolean {
 
 /** The lowest UUIDv7 of a time in ms since the epoch: ids of an earlier time are lower, those of this time and later are not. */
 export function lowestIdAt(ms: number): string {
-  return formatUuidv7(Math.max(0, ms), '00'.repeat(randomPartBytes));
+  return formatUuidv7(Math.max(0, ms), new Uint8Array(randomPartBytes), 0);
 }
 
 /** Whether a text is a UUID in its usual form, of any version and in any case. */
@@ -68,11 +68,34 @@ export function publicationId(deliveryId: string, attemptNum: number, exchange: 
   return formatUuid(hash('sha256', `${deliveryId} ${attemptNum} ${exchange}`), 8);
 }
 
-function formatUuidv7(nowMs: number, randomHex: string): string {
+const digits = Buffer.from('0123456789abcdef');
+/** Where the two digits of each byte stand in the text of a UUID. */
+const positions = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+const timeBytes = 6;
+/** The id that is being made: a text of many parts would cost several times as much, and its memory. */
+const idText = Buffer.alloc(36, '-');
+
+/** `random`: the bytes from `start` on. */
+function formatUuidv7(nowMs: number, random: Uint8Array, start: number): string {
   if (!Number.isInteger(nowMs) || nowMs < 0 || nowMs > timeMaxMs) {
     throw new RangeError(`a UUIDv7 needs whole milliseconds since the epoch, not ${nowMs}`);
   }
-  return formatUuid(nowMs.toString(16).padStart(12, '0') + randomHex, 7);
+  let time = nowMs;
+  for (let index = timeBytes - 1; index >= 0; index -= 1) {
+    writeByte(index, time % 256);
+    time = Math.floor(time / 256);
+  }
+  for (let index = 0; index < randomPartBytes; index += 1)
+    writeByte(timeBytes + index, random[start + index]!);
+  writeByte(6, 0x70 | (random[start]! & 0x0f));
+  writeByte(8, 0x80 | (random[start + 2]! & 0x3f));
+  return idText.toString('latin1');
+}
+
+function writeByte(index: number, byte: number): void {
+  const position = positions[index]!;
+  idText[position] = digits[byte >> 4]!;
+  idText[position + 1] = digits[byte & 15]!;
 }
 
 /** The first 128 bits of `hex`, with the version and the variant of RFC 9562 in their places. */

@@ -39,10 +39,11 @@ export class BodyPieces {
     this.#bytes += piece.length;
   }
 
+  /** Returns the body and lets go of the pieces: listeners of the request may refer to this object for as long as it lives. */
   concat(): Buffer {
-    if (this.#count === 1) return this.#buffers[0] as Buffer;
     this.#endTail();
-    return Buffer.concat(this.#buffers, this.#bytes);
+    const pieces = this.#buffers.splice(0);
+    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, this.#bytes);
   }
 
   #keep(piece: Buffer): void {

@@ -66,10 +66,13 @@ export function receive(deps: ReceiveDeps): WebhookHandler {
   return async (request, response, givenProjectId) => {
     const startedAt = performance.now();
     const inbound = inboundOf(request, givenProjectId, deps.publicUrl);
-    const handled = await handle(deps, refusals, request, inbound).catch((error: unknown) => {
+    let handled: Handled | null;
+    try {
+      handled = await handle(deps, refusals, request, inbound);
+    } catch (error) {
       deps.logger.error({ err: error as Error }, 'receiver.failed');
-      return failed();
-    });
+      handled = failed();
+    }
     if (!handled) return;
     const { answer, outcome, isRead, id, bytes, isLogged = deps.mayLogRefusal(inbound.receivedAt) } = handled;
     const { projectId, correlationId, receivedAt } = inbound;
@@ -166,11 +169,11 @@ function ingestInTime(deps: ReceiveDeps, inbound: InboundRequest): Promise<Inges
         end();
         resolve(result);
       },
-      (error: Error) => {
+      (error: unknown) => {
         end();
         // In time, `receive` logs it.
-        if (isLate) deps.logger.error({ err: error }, 'receiver.failed');
-        reject(error);
+        if (isLate) deps.logger.error({ err: error as Error }, 'receiver.failed');
+        reject(error instanceof Error ? error : new Error(String(error)));
       },
     );
   });

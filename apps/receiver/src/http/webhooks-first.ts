@@ -26,7 +26,10 @@ export function webhooksFirst(
 }
 
 /** Undefined for other requests, and for those whose path only Express's rules make a webhook's, such as one that ends in a slash. */
-export function projectIdOf({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): string | undefined {
+export function projectIdOf({
+  method,
+  url = '',
+}: Pick<IncomingMessage, 'method' | 'url'>): string | undefined {
   if (method !== 'POST' || !url.startsWith(prefix)) return undefined;
   if (url.length > pathLength && url[pathLength] !== '?') return undefined;
   const projectId = url.slice(prefix.length, pathLength);

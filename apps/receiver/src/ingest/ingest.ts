@@ -3,7 +3,7 @@ import { isFirstConflict } from '@hqrelay/cache/conflict-payload';
 import type { WebhookLogRow } from '@hqrelay/db/queries/append-audit';
 import { bodyKeyOf, signatureKeyOf } from '@hqrelay/domain/inbound/content-keys';
 import { findCredentials } from '@hqrelay/domain/inbound/forwarded-credentials';
-import { keepHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
+import { sortHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
 import { orderingKeysOf } from '@hqrelay/domain/inbound/ordering-key';
 import { formatReason } from '@hqrelay/domain/inbound/rejection-reason';
 import { identify } from '@hqrelay/domain/providers/identify';
@@ -31,7 +31,8 @@ export type IngestDeps = VerifyDeps &
 
 /** Steps 2 to 7 of the receiver in architecture.md. Never rejects for anything a sender or a store does. */
 export async function ingest(deps: IngestDeps, request: InboundRequest): Promise<IngestResult> {
-  const found = await deps.findProject(request.projectId, request.receivedAt);
+  const looked = deps.findProject(request.projectId, request.receivedAt);
+  const found = looked instanceof Promise ? await looked : looked;
   if (found.kind === 'unavailable') return projectUnavailable;
 
   const project = found.kind === 'found' && found.project.enabled ? found.project : null;
@@ -41,7 +42,7 @@ export async function ingest(deps: IngestDeps, request: InboundRequest): Promise
   if (reply) return { kind: 'handshake', reply };
   if (verification.kind === 'refused') return refuse(deps, request, found, verification);
 
-  const webhook = webhookOf(deps, request, verification);
+  const webhook = webhookOf(request, verification);
   const reserved = await reserve(deps, keyRequestOf(webhook));
   if (reserved.kind === 'conflict') return answerConflict(deps, webhook, reserved);
   if (reserved.kind !== 'admitted') return answerUnadmitted(deps, webhook, reserved);
@@ -59,14 +60,13 @@ const projectUnavailable: IngestResult = {
 };
 
 function webhookOf(
-  deps: IngestDeps,
   request: InboundRequest,
   { project, provider, keys, view, check }: VerifiedRequest,
 ): VerifiedWebhook {
   const payloadSha256 = view.bodySha256Hex();
-  const secrets = deps.secrets.ofProject(project, request.receivedAt);
+  const { secrets } = keys;
   const { webhookId, eventType } = identify(provider.preset, keys.settings, view);
-  const headers = keepHeaders(request.rawHeaders, secrets);
+  const { kept: headers, hasCredentials } = sortHeaders(request.rawHeaders, secrets);
   const signatureKey = signatureKeyOf(check, provider.preset);
   return {
     request,
@@ -81,11 +81,14 @@ function webhookOf(
     ],
     orderingKeysOf: (owed) => orderingKeysOf(project.endpoints, owed, { view, headers }),
     headers,
-    query: maskSecrets(
-      request.query,
-      secrets.map(({ key }) => key),
-    ),
-    credentials: findCredentials(request.rawHeaders, secrets),
+    query:
+      request.query === ''
+        ? ''
+        : maskSecrets(
+            request.query,
+            secrets.map(({ key }) => key),
+          ),
+    credentials: hasCredentials ? findCredentials(request.rawHeaders, secrets) : [],
   };
 }
 

@@ -50,7 +50,9 @@ export async function makeDurable(
   webhook: VerifiedWebhook,
   admitted: Admitted,
 ): Promise<DurableOutcome> {
-  const endpointIds = await endpointsOf(deps, webhook, admitted);
+  const owed = admitted.mayBeDuplicate ? await deps.findOwed(admitted.id) : undefined;
+  // What a webhook owes was fixed when it was first accepted, whatever endpoints were added or removed since.
+  const endpointIds = owed ?? owedEndpoints(webhook.project.endpoints, webhook.eventType);
   const orderingKeys = webhook.orderingKeysOf(endpointIds);
   const ordering = orderingKeys && (await placeInOrder(deps, webhook.project.id, admitted.id, orderingKeys));
   const records: Records = {
@@ -69,17 +71,8 @@ export async function makeDurable(
     mayBeDuplicate: admitted.mayBeDuplicate,
     headers: webhook.headers,
   };
-  return deps.publisher.mayPublishTo(routingKey) ? publishFirst(deps, records) : outboxFirst(deps, records);
-}
-
-/** What a webhook owes was fixed when it was first accepted, whatever endpoints were added or removed since. */
-async function endpointsOf(
-  { findOwed }: MakeDurableDeps,
-  { project, eventType }: VerifiedWebhook,
-  { id, mayBeDuplicate }: Admitted,
-): Promise<string[]> {
-  const owed = mayBeDuplicate && (await findOwed(id));
-  return owed || owedEndpoints(project.endpoints, eventType);
+  const make = deps.publisher.mayPublishTo(routingKey) ? publishFirst : outboxFirst;
+  return await make(deps, records);
 }
 
 async function publishFirst(deps: MakeDurableDeps, records: Records): Promise<DurableOutcome> {

@@ -40,7 +40,9 @@ export function createRedisStore({ cache, trust, findPrior, onNearLimit }: Redis
 function handleOf(cache: Cache, request: KeyRequest, reservedId: string): ReservationHandle {
   return {
     accept(as, stands) {
-      void untilMarked(() => acceptKeys(cache, { ...request, ...as }, stands));
+      const { projectId, webhookId, idempotencyTtlSeconds, contentKeys } = request;
+      const key = { projectId, webhookId, idempotencyTtlSeconds, contentKeys, ...as };
+      void untilMarked(() => acceptKeys(cache, key, stands));
       if (!stands.id || !stands.content) void untilMarked(() => releaseKeys(cache, request));
       // A duplicate does not count. If this fails, it counts for the rest of its minute.
       if (as.id !== reservedId) void uncount(cache, request).catch(() => undefined);
@@ -55,7 +57,7 @@ function handleOf(cache: Cache, request: KeyRequest, reservedId: string): Reserv
  * Repeats a mark while Redis is unavailable, for as long as the reservation is valid: until then a retry of the provider
  * would wait for it and get a 503. After that the retry takes the reservation over, under the same id.
  */
-async function untilMarked(mark: () => Promise<boolean>): Promise<void> {
+async function untilMarked(mark: () => Promise<boolean | undefined>): Promise<void> {
   const giveUpAt = performance.now() + reservationMs;
   // An error that Redis answers is final: it would answer the same again.
   while (!(await mark().catch(() => true)) && performance.now() < giveUpAt) {

@@ -49,7 +49,8 @@ export async function reserve(deps: ReserveDeps, request: Omit<KeyRequest, 'toke
   let { id } = request;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 2, longestPollMs)) {
     // A release from the iteration before may run late: a new token protects this iteration's reservation.
-    const answer = await askStores(deps, { ...request, id, token: newId(Date.now()) });
+    const asked = { ...request, id, token: newId(Date.now()) };
+    const answer = (await deps.redisStore.reserve(asked)) ?? (await reserveWithoutRedis(deps, asked));
     if (answer.kind === 'rate_limited') return answer;
     const { handle, hasOwnRow } = answer;
     const decision = decide(request, answer, answer.prior);
@@ -73,8 +74,8 @@ export async function reserve(deps: ReserveDeps, request: Omit<KeyRequest, 'toke
   }
 }
 
-async function askStores(deps: ReserveDeps, request: KeyRequest): Promise<StoreAnswer> {
-  const answer = (await deps.redisStore.reserve(request)) ?? (await waitForRedis(deps, request));
+async function reserveWithoutRedis(deps: ReserveDeps, request: KeyRequest): Promise<StoreAnswer> {
+  const answer = await waitForRedis(deps, request);
   if (answer) return answer;
   deps.trust.servedWithout(request.projectId);
   return (await deps.postgresStore.reserve(request)) ?? unguarded(request);

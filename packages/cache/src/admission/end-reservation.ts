@@ -29,12 +29,12 @@ export type AcceptedKey = Pick<
 >;
 
 /** Accepts the keys that stand for the webhook, each for its window. False when Redis is unavailable. */
-export async function acceptKeys(
+export function acceptKeys(
   cache: Cache,
   key: AcceptedKey,
   stands: KeysOfWebhook = bothKeys,
-): Promise<boolean> {
-  return (await acceptOnceATurn(cache, { key, stands })) ?? false;
+): Promise<boolean | undefined> {
+  return acceptOnceATurn(cache, { key, stands });
 }
 
 const acceptOnceATurn = onceATurn(

@@ -168,10 +168,11 @@ async function appendWebhooks(pool: pg.Pool, statement: string, rows: readonly W
     blobLength += bytes.length;
     return blobLength - bytes.length;
   };
+  const times = rows.map(({ log }) => timeOfId(log.id));
   const facts = rows.map(({ log, payload, outbox, ordering }, index) =>
     storable({
       ...log,
-      receivedAt: timeOfId(log.id),
+      receivedAt: times[index],
       ...(payload && {
         headers: payload.headers,
         query: payload.query,
@@ -191,10 +192,7 @@ async function appendWebhooks(pool: pg.Pool, statement: string, rows: readonly W
     }),
   );
   const values = [`[${facts.join()}]`, Buffer.concat(blob, blobLength)];
-  const stale = staleBuckets(
-    rows.map(({ log }) => timeOfId(log.id)),
-    Date.now(),
-  );
+  const stale = staleBuckets(times, Date.now());
   if (stale) await pool.query(`with ${markStale('$3')}, ${statement}`, [...values, stale]);
   else await pool.query(`with ${statement}`, values);
 }

@@ -59,7 +59,16 @@ export function keepHeaders(
   rawHeaders: readonly string[],
   secrets: readonly { key: string }[] = [],
 ): [string, string][] {
+  return sortHeaders(rawHeaders, secrets).kept;
+}
+
+/** What `keepHeaders` returns, and whether credentials were among the others. */
+export function sortHeaders(
+  rawHeaders: readonly string[],
+  secrets: readonly { key: string }[],
+): { kept: [string, string][]; hasCredentials: boolean } {
   const pairs: [string, string][] = [];
+  let hasCredentials = false;
   const named = new Set<string>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!;
@@ -68,8 +77,10 @@ export function keepHeaders(
     if (lowerCaseName === 'connection') {
       for (const option of value.split(',')) named.add(option.trim().toLowerCase());
     }
-    if (connectionHeaders.has(lowerCaseName) || isCredential(lowerCaseName, value, secrets)) continue;
-    pairs.push([name, value]);
+    if (connectionHeaders.has(lowerCaseName)) continue;
+    if (isCredential(lowerCaseName, value, secrets)) hasCredentials = true;
+    else pairs.push([name, value]);
   }
-  return named.size === 0 ? pairs : pairs.filter(([name]) => !named.has(name.toLowerCase()));
+  const kept = named.size === 0 ? pairs : pairs.filter(([name]) => !named.has(name.toLowerCase()));
+  return { kept, hasCredentials };
 }

@@ -35,10 +35,16 @@ export async function placeInOrder(
 }
 
 /** Records a webhook. Where its rows are spilled, later ordered webhooks of its project wait for them, at every receiver. */
-export async function recordInOrder(deps: OrderDeps, row: WebhookRow): Promise<RecordOutcome> {
-  const outcome = await deps.recorder.record(row);
-  if (row.ordering && outcome === 'spilled' && !(await markBehind(deps.cache, row.log.projectId))) {
-    deps.onOrderUncertain();
-  }
+export function recordInOrder(deps: OrderDeps, row: WebhookRow): Promise<RecordOutcome> {
+  const recorded = deps.recorder.record(row);
+  return row.ordering ? recorded.then((outcome) => markIfSpilled(deps, row, outcome)) : recorded;
+}
+
+async function markIfSpilled(
+  deps: OrderDeps,
+  row: WebhookRow,
+  outcome: RecordOutcome,
+): Promise<RecordOutcome> {
+  if (outcome === 'spilled' && !(await markBehind(deps.cache, row.log.projectId))) deps.onOrderUncertain();
   return outcome;
 }

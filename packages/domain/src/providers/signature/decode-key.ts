@@ -29,13 +29,14 @@ export function decodePublicKey(kind: SignedScheme['kind'], secret: string): Key
   }
 }
 
+function hasWholeBytes(base64: string): boolean {
+  const digits = base64.replace(/=+$/, '').length;
+  return digits % 4 !== 1 && (digits === base64.length || base64.length % 4 === 0);
+}
+
 /** `Buffer.from` skips characters that it cannot decode, so a malformed text would pass for a shorter one. */
 export function decodeExactly(text: string, encoding: 'hex' | 'base64'): Buffer | undefined {
   const form = encoding === 'hex' ? /^(?:[0-9a-f]{2})*$/i : /^[A-Za-z0-9+/]*={0,2}$/;
-  if (!form.test(text)) return undefined;
-  const digits = text.replace(/=+$/, '').length;
-  if (encoding === 'base64' && (digits % 4 === 1 || (digits !== text.length && text.length % 4 !== 0))) {
-    return undefined;
-  }
+  if (!form.test(text) || (encoding === 'base64' && !hasWholeBytes(text))) return undefined;
   return Buffer.from(text, encoding);
 }

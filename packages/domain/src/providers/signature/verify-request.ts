@@ -109,8 +109,22 @@ function malformed(scheme: SignedScheme): SignatureCheck {
 
 type Verified = { secretId: string; signature: Buffer };
 
-const placeholder = { id: '', key: '' };
+const placeholders: Secrets = [{ id: '', key: '' }];
 const placeholderKey = Buffer.alloc(32, 1);
+
+type HmacKey = { form: HmacScheme['key']; bytes: Buffer | undefined; wire: string };
+
+const hmacKeys = new WeakMap<Secrets[number], HmacKey>();
+
+/** The key of a secret, decoded once for all requests; in `wire` one character for each byte. */
+function hmacKeyOf(scheme: HmacScheme, secret: Secrets[number]): HmacKey {
+  let key = hmacKeys.get(secret);
+  if (key?.form !== scheme.key) {
+    key = { form: scheme.key, bytes: decodeHmacKey(scheme, secret.key), wire: onTheWire(secret.key) };
+    hmacKeys.set(secret, key);
+  }
+  return key;
+}
 
 /** Compares every signature with that of every secret. Without a secret the same work is done with a placeholder, so that the time reveals nothing. */
 function findHmac(
@@ -120,16 +134,16 @@ function findHmac(
   signatures: readonly Buffer[],
 ): Verified | undefined {
   let verified: Verified | undefined;
-  for (const { id, key } of secrets.length > 0 ? secrets : [placeholder]) {
-    const bytes = decodeHmacKey(scheme, key);
-    values.secret = onTheWire(key);
+  for (const secret of secrets.length > 0 ? secrets : placeholders) {
+    const { bytes, wire } = hmacKeyOf(scheme, secret);
+    values.secret = wire;
     for (const template of messagesOf(scheme)) {
       const message = messageOf(template, values);
       const expected = hmacOf(scheme.alg, bytes ?? placeholderKey, message);
       for (const signature of signatures) {
         const isEqual = timingSafeEqual(expected, signature);
         // A signature over an absent header proves nothing about it.
-        if (isEqual && bytes && message.isComplete) verified ??= { secretId: id, signature };
+        if (isEqual && bytes && message.isComplete) verified ??= { secretId: secret.id, signature };
       }
     }
   }
@@ -214,7 +228,7 @@ function judgeBasic(
 function equalSecret(scheme: Scheme, secrets: Secrets, given: Buffer): SignatureCheck {
   const digest = hash('sha256', given, 'buffer');
   let secretId: string | undefined;
-  for (const { id, key } of secrets.length > 0 ? secrets : [placeholder]) {
+  for (const { id, key } of secrets.length > 0 ? secrets : placeholders) {
     const isEqual = timingSafeEqual(digest, hash('sha256', Buffer.from(key, 'utf8'), 'buffer'));
     if (isEqual && key !== '') secretId ??= id;
   }
