@@ -39,11 +39,7 @@ export function AccessPage() {
 }
 
 function ApiKeyRow({ apiKey }: { apiKey: ApiKey }) {
-  const { id, name, role, projectId, hidePayloads, status, expiresAt, lastUsedAt } = apiKey;
-  const revoke = useAction('delete /api/v1/api-keys/{id}', {
-    changes: [listOperation],
-    done: () => `${name} is revoked`,
-  });
+  const { name, role, projectId, hidePayloads, status, expiresAt, lastUsedAt } = apiKey;
   return (
     <li className="flex flex-wrap items-start justify-between gap-2">
       <div className="min-w-0">
@@ -64,18 +60,26 @@ function ApiKeyRow({ apiKey }: { apiKey: ApiKey }) {
           ; ends <Time at={expiresAt} form="date" />
         </span>
       </div>
-      {status === 'active' && (
-        <ConfirmButton
-          small
-          label="Revoke …"
-          title={`Revoke ${name}?`}
-          confirm="Revoke it for good"
-          busy={revoke.isPending}
-          onConfirm={() => revoke.mutate({ params: { id } })}
-        >
-          <p>The program that uses it is refused from its next request on. This cannot be undone.</p>
-        </ConfirmButton>
-      )}
+      {status === 'active' && <RevokeApiKey apiKey={apiKey} />}
     </li>
+  );
+}
+
+function RevokeApiKey({ apiKey: { id, name } }: { apiKey: ApiKey }) {
+  const revoke = useAction('delete /api/v1/api-keys/{id}', {
+    changes: [listOperation],
+    done: () => `${name} is revoked`,
+  });
+  return (
+    <ConfirmButton
+      small
+      label="Revoke …"
+      title={`Revoke ${name}?`}
+      confirm="Revoke it for good"
+      busy={revoke.isPending}
+      onConfirm={() => revoke.mutate({ params: { id } })}
+    >
+      <p>The program that uses it is refused from its next request on. This cannot be undone.</p>
+    </ConfirmButton>
   );
 }

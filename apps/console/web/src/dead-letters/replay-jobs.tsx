@@ -57,14 +57,8 @@ export function ReplayJobs({ projectId }: { projectId: string }) {
 }
 
 function JobRow({ job }: { job: Job }) {
-  const { may } = useMe();
-  const cancel = useAction('post /api/v1/replay-jobs/{id}/cancel', {
-    changes: [listOperation],
-    done: ({ replayed }) => `Cancelled after ${formatCount(replayed)}`,
-  });
   const { label, tone } = states[job.state];
   const notReplayed = Object.values(job.notReplayed).reduce<number>((sum, count = 0) => sum + count, 0);
-  const total = Math.max(job.count, job.replayed + notReplayed, 1);
   return (
     <div className="grid gap-1">
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -77,31 +71,44 @@ function JobRow({ job }: { job: Job }) {
           {job.requestedBy}, <RelativeTime at={job.createdAt} />, {job.ratePerSecond} per second
         </span>
       </div>
-      {job.state === 'running' && (
-        <div className="flex items-center gap-3">
-          <progress
-            aria-label="Progress of the replay"
-            value={job.replayed + notReplayed}
-            max={total}
-            className="h-2 w-full grow accent-(--accent)"
-          />
-          {may('operator') && (
-            <ConfirmButton
-              small
-              label="Cancel …"
-              title="Cancel this replay?"
-              confirm="Cancel it"
-              busy={cancel.isPending}
-              onConfirm={() => cancel.mutate({ params: { id: job.id }, body: {} })}
-            >
-              <p>
-                {formatCount(job.replayed)} were sent again already and stay so. The others are not, and
-                remain dead letters.
-              </p>
-            </ConfirmButton>
-          )}
-        </div>
-      )}
+      {job.state === 'running' && <Progress job={job} done={job.replayed + notReplayed} />}
     </div>
+  );
+}
+
+function Progress({ job, done }: { job: Job; done: number }) {
+  const { may } = useMe();
+  return (
+    <div className="flex items-center gap-3">
+      <progress
+        aria-label="Progress of the replay"
+        value={done}
+        max={Math.max(job.count, done, 1)}
+        className="h-2 w-full grow accent-(--accent)"
+      />
+      {may('operator') && <CancelJob job={job} />}
+    </div>
+  );
+}
+
+function CancelJob({ job }: { job: Job }) {
+  const cancel = useAction('post /api/v1/replay-jobs/{id}/cancel', {
+    changes: [listOperation],
+    done: ({ replayed }) => `Cancelled after ${formatCount(replayed)}`,
+  });
+  return (
+    <ConfirmButton
+      small
+      label="Cancel …"
+      title="Cancel this replay?"
+      confirm="Cancel it"
+      busy={cancel.isPending}
+      onConfirm={() => cancel.mutate({ params: { id: job.id }, body: {} })}
+    >
+      <p>
+        {formatCount(job.replayed)} were sent again already and stay so. The others are not, and remain dead
+        letters.
+      </p>
+    </ConfirmButton>
   );
 }

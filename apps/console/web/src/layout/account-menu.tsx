@@ -26,50 +26,68 @@ export function AccountMenu({ me }: { me: Me }) {
         <Menu.Portal container={header}>
           <Menu.Positioner align="end" sideOffset={6} className="z-30">
             <Menu.Popup className="w-60 rounded-lg border border-line bg-surface p-1.5 shadow-xl outline-none">
-              <div className="border-b border-line px-2.5 pt-1 pb-2">
-                <p className="m-0 truncate font-medium">{me.name}</p>
-                <p className="m-0 text-xs text-muted">
-                  {me.role}
-                  {me.projectId === null ? ' of all projects' : ' of one project'}
-                  {me.hidePayloads && ', payloads hidden'}
-                </p>
-              </div>
-              <Menu.Item className={item} render={<Link to="/">Projects</Link>} />
-              <Menu.Item className={item} render={<Link to="/admin-log">Admin log</Link>} />
-              {me.role === 'admin' && (
-                <Menu.Item className={item} render={<Link to="/access">Access</Link>} />
-              )}
-              <Menu.Item
-                className={item}
-                // A tab of its own: no page may show the reader of the API in a frame.
-                render={
-                  <a href="/api/docs" target="_blank" rel="noreferrer">
-                    HTTP API
-                  </a>
-                }
-              />
+              <Account me={me} />
+              <PageItems me={me} />
               {me.kind === 'session' && (
                 <Menu.Item className={item} onClick={() => signOut.mutate({})}>
                   Sign out
                 </Menu.Item>
               )}
-              <Menu.RadioGroup
-                value={theme}
-                onValueChange={(value) => setTheme(value as Theme)}
-                aria-label="Colours"
-                className="border-t border-line pt-1.5"
-              >
-                {Object.entries(themes).map(([value, label]) => (
-                  <Menu.RadioItem key={value} value={value} closeOnClick={false} className={item}>
-                    {label}
-                    <Menu.RadioItemIndicator>✓</Menu.RadioItemIndicator>
-                  </Menu.RadioItem>
-                ))}
-              </Menu.RadioGroup>
+              <ColourItems theme={theme} setTheme={setTheme} />
             </Menu.Popup>
           </Menu.Positioner>
         </Menu.Portal>
       </Menu.Root>
     </div>
+  );
+}
+
+function Account({ me }: { me: Me }) {
+  return (
+    <div className="border-b border-line px-2.5 pt-1 pb-2">
+      <p className="m-0 truncate font-medium">{me.name}</p>
+      <p className="m-0 text-xs text-muted">
+        {me.role}
+        {me.projectId === null ? ' of all projects' : ' of one project'}
+        {me.hidePayloads && ', payloads hidden'}
+      </p>
+    </div>
+  );
+}
+
+function PageItems({ me }: { me: Me }) {
+  return (
+    <>
+      <Menu.Item className={item} render={<Link to="/">Projects</Link>} />
+      <Menu.Item className={item} render={<Link to="/admin-log">Admin log</Link>} />
+      {me.role === 'admin' && <Menu.Item className={item} render={<Link to="/access">Access</Link>} />}
+      <Menu.Item
+        className={item}
+        // A tab of its own: no page may show the reader of the API in a frame.
+        render={
+          <a href="/api/docs" target="_blank" rel="noreferrer">
+            HTTP API
+          </a>
+        }
+      />
+    </>
+  );
+}
+
+function ColourItems({ theme, setTheme }: { theme: Theme; setTheme: (theme: Theme) => void }) {
+  return (
+    <Menu.RadioGroup
+      value={theme}
+      onValueChange={(value) => setTheme(value as Theme)}
+      aria-label="Colours"
+      className="border-t border-line pt-1.5"
+    >
+      {Object.entries(themes).map(([value, label]) => (
+        <Menu.RadioItem key={value} value={value} closeOnClick={false} className={item}>
+          {label}
+          <Menu.RadioItemIndicator>✓</Menu.RadioItemIndicator>
+        </Menu.RadioItem>
+      ))}
+    </Menu.RadioGroup>
   );
 }

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, type RefObject } from 'react';
 import { inputClass } from '../components/field.tsx';
 import { isTyping } from './is-typing.ts';
 
@@ -8,18 +8,7 @@ export function SearchBox() {
   const { q } = useSearch({ strict: false });
   const navigate = useNavigate();
   const input = useRef<HTMLInputElement>(null);
-
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
-      event.preventDefault();
-      input.current?.select();
-      input.current?.focus();
-    };
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  }, []);
-
+  useSlashKey(input);
   const searched = window.location.pathname === '/search' ? (q ?? '') : '';
   // Not by a key that changes: a new field would not have the focus of the old one.
   useEffect(() => {
@@ -48,4 +37,17 @@ export function SearchBox() {
       </form>
     </search>
   );
+}
+
+function useSlashKey(input: RefObject<HTMLInputElement | null>): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      event.preventDefault();
+      input.current?.select();
+      input.current?.focus();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [input]);
 }

@@ -38,11 +38,7 @@ export function Secrets({ projectId }: { projectId: string }) {
 
 function SecretRow({ secret, isLast }: { secret: Secret; isLast: boolean }) {
   const { may } = useMe();
-  const { id, projectId, status, createdAt, expiresAt, revokedAt, lastVerifiedAt } = secret;
-  const revoke = useAction('delete /api/v1/projects/{projectId}/secrets/{secretId}', {
-    changes: [listOperation],
-    done: () => 'Revoked: it verifies nothing from now on',
-  });
+  const { status, createdAt } = secret;
   return (
     <li className="flex flex-wrap items-start justify-between gap-2">
       <div>
@@ -52,45 +48,59 @@ function SecretRow({ secret, isLast }: { secret: Secret; isLast: boolean }) {
             Made <Time at={createdAt} form="dayAndMinute" />
           </span>
         </span>
-        <span className="block text-muted">
-          {lastVerifiedAt === null ? (
-            'It has verified nothing yet.'
-          ) : (
-            <>
-              Last verified a webhook <RelativeTime at={lastVerifiedAt} />.
-            </>
-          )}
-          {status === 'active' && expiresAt !== null && (
-            <>
-              {' '}
-              Its overlap ends <RelativeTime at={expiresAt} />.
-            </>
-          )}
-          {revokedAt !== null && (
-            <>
-              {' '}
-              Revoked <RelativeTime at={revokedAt} />.
-            </>
-          )}
-        </span>
+        <SecretUse secret={secret} />
       </div>
-      {status === 'active' && may('admin') && (
-        <ConfirmButton
-          small
-          label="Revoke …"
-          title="Revoke this secret?"
-          confirm="Revoke it for good"
-          busy={revoke.isPending}
-          onConfirm={() => revoke.mutate({ params: { projectId, secretId: id } })}
-        >
-          <p>
-            {isLast
-              ? 'It is the only active one: every webhook is refused until there is a new one. '
-              : 'Webhooks that the provider still signs with it are refused, within a second. '}
-            This cannot be undone.
-          </p>
-        </ConfirmButton>
-      )}
+      {status === 'active' && may('admin') && <RevokeSecret secret={secret} isLast={isLast} />}
     </li>
+  );
+}
+
+function SecretUse({ secret: { status, expiresAt, revokedAt, lastVerifiedAt } }: { secret: Secret }) {
+  return (
+    <span className="block text-muted">
+      {lastVerifiedAt === null ? (
+        'It has verified nothing yet.'
+      ) : (
+        <>
+          Last verified a webhook <RelativeTime at={lastVerifiedAt} />.
+        </>
+      )}
+      {status === 'active' && expiresAt !== null && (
+        <>
+          {' '}
+          Its overlap ends <RelativeTime at={expiresAt} />.
+        </>
+      )}
+      {revokedAt !== null && (
+        <>
+          {' '}
+          Revoked <RelativeTime at={revokedAt} />.
+        </>
+      )}
+    </span>
+  );
+}
+
+function RevokeSecret({ secret: { id, projectId }, isLast }: { secret: Secret; isLast: boolean }) {
+  const revoke = useAction('delete /api/v1/projects/{projectId}/secrets/{secretId}', {
+    changes: [listOperation],
+    done: () => 'Revoked: it verifies nothing from now on',
+  });
+  return (
+    <ConfirmButton
+      small
+      label="Revoke …"
+      title="Revoke this secret?"
+      confirm="Revoke it for good"
+      busy={revoke.isPending}
+      onConfirm={() => revoke.mutate({ params: { projectId, secretId: id } })}
+    >
+      <p>
+        {isLast
+          ? 'It is the only active one: every webhook is refused until there is a new one. '
+          : 'Webhooks that the provider still signs with it are refused, within a second. '}
+        This cannot be undone.
+      </p>
+    </ConfirmButton>
   );
 }

@@ -56,28 +56,15 @@ export function FilterBar({ projectId, filters }: { projectId: string; filters: 
     read('get /api/v1/projects/{projectId}/endpoints', { params: { projectId }, query: { limit: '200' } }),
   );
   const set = (name: FilterName, value: string) => void navigate({ search: { ...filters, [name]: value } });
+  const propsOf = (name: FilterName): FilterProps => ({
+    label: labels[name],
+    value: filters[name] ?? '',
+    apply: (value) => set(name, value),
+  });
   const select = (name: FilterName, options: readonly Choice[], any = 'any') => (
-    <SelectField
-      label={labels[name]}
-      value={filters[name] ?? ''}
-      onChange={({ target }) => set(name, target.value)}
-    >
-      <option value="">{any}</option>
-      {options.map(([value, label]) => (
-        <option key={value} value={value}>
-          {label}
-        </option>
-      ))}
-    </SelectField>
+    <ChoiceFilter {...propsOf(name)} options={options} any={any} />
   );
-  const text = (name: FilterName) => (
-    <TextFilter
-      key={name}
-      label={labels[name]}
-      value={filters[name] ?? ''}
-      apply={(value) => set(name, value)}
-    />
-  );
+  const text = (name: FilterName) => <TextFilter key={name} {...propsOf(name)} />;
   const urls = (endpoints.data?.items ?? []).map(({ id, url }) => [id, url] as const);
   return (
     <section aria-label="Filters" className="mb-4 grid gap-3">
@@ -132,10 +119,24 @@ function ActiveFilters({ filters, urls, remove }: ActiveProps) {
   );
 }
 
-type TextFilterProps = { label: string; value: string; apply: (value: string) => void };
+type FilterProps = { label: string; value: string; apply: (value: string) => void };
+type ChoiceFilterProps = FilterProps & { options: readonly Choice[]; any: string };
+
+function ChoiceFilter({ label, value, options, any, apply }: ChoiceFilterProps) {
+  return (
+    <SelectField label={label} value={value} onChange={({ target }) => apply(target.value)}>
+      <option value="">{any}</option>
+      {options.map(([option, text]) => (
+        <option key={option} value={option}>
+          {text}
+        </option>
+      ))}
+    </SelectField>
+  );
+}
 
 /** Applied by Enter or when the field is left: every letter would be a search. */
-function TextFilter({ label, value, apply }: TextFilterProps) {
+function TextFilter({ label, value, apply }: FilterProps) {
   const [typed, setTyped] = useState(value);
   const applyTyped = () => typed.trim() !== value && apply(typed.trim());
   return (

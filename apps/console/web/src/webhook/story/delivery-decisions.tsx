@@ -20,14 +20,9 @@ export function DeliveryDecisions({ delivery, webhook }: { delivery: Delivery; w
   const { deliveryId, state, heldReason, endpointId } = delivery;
   const { may } = useMe();
   const removed = useFocusAfterRemoval();
-  const params = { deliveryId };
   const retry = useAction('post /api/v1/deliveries/{deliveryId}/retry-now', {
     changes,
     done: () => 'The next attempt is made at once',
-  });
-  const cancel = useAction('post /api/v1/deliveries/{deliveryId}/cancel', {
-    changes,
-    done: () => 'Cancelled: no further attempt is made',
   });
   if (!may('operator')) return null;
   const isHeldBack = heldReason === 'paused' || heldReason === 'disabled' || heldReason === 'order';
@@ -38,25 +33,35 @@ export function DeliveryDecisions({ delivery, webhook }: { delivery: Delivery; w
           small
           look="primary"
           busy={retry.isPending}
-          onClick={() => retry.mutate({ params, body: {} })}
+          onClick={() => retry.mutate({ params: { deliveryId }, body: {} })}
         >
           Retry now
         </Button>
       )}
       {webhook && <ReplayButton webhook={webhook} endpointIds={[endpointId]} small />}
-      <ConfirmButton
-        small
-        label="Cancel …"
-        title="Cancel this delivery?"
-        confirm="Make no further attempt"
-        busy={cancel.isPending}
-        onConfirm={() => cancel.mutate({ params, body: {} })}
-      >
-        <p>
-          This one delivery is not attempted again. The webhook stays, and a replay can send it as a new
-          delivery.
-        </p>
-      </ConfirmButton>
+      <CancelDelivery deliveryId={deliveryId} />
     </div>
+  );
+}
+
+function CancelDelivery({ deliveryId }: { deliveryId: string }) {
+  const cancel = useAction('post /api/v1/deliveries/{deliveryId}/cancel', {
+    changes,
+    done: () => 'Cancelled: no further attempt is made',
+  });
+  return (
+    <ConfirmButton
+      small
+      label="Cancel …"
+      title="Cancel this delivery?"
+      confirm="Make no further attempt"
+      busy={cancel.isPending}
+      onConfirm={() => cancel.mutate({ params: { deliveryId }, body: {} })}
+    >
+      <p>
+        This one delivery is not attempted again. The webhook stays, and a replay can send it as a new
+        delivery.
+      </p>
+    </ConfirmButton>
   );
 }
