@@ -6,7 +6,9 @@ import type { Watcher } from './alert-states.ts';
 /** Fewer deliveries that wait are no backlog. */
 const waitingMin = 100;
 /** Webhooks of a project, and failed attempts of an endpoint, that are looked at for deliveries in the queues of the broker. */
-const queuedExamined = 20_000;
+const queuedExamined = 5_000;
+/** Projects that one statement samples, so that it ends within its timeout; the others follow in the next evaluations. */
+const projectsSampled = 20;
 
 const held = (reasons: string) =>
   `(select count(*) from (select from held_deliveries h where h.endpoint_id = e.id and h.reason in (${reasons}) limit ${countMax}) as c)`;
@@ -70,10 +72,13 @@ export async function sampleBacklogs(
     new Date(now),
   ]);
   await client.query(
-    `${watched}, due as materialized (
-       select distinct e.id, e.project_id from w join endpoints e on e.project_id = w."projectId" and ${inUse}
+    `${watched}, unsampled as materialized (
+       select e.id, e.project_id, dense_rank() over (order by e.project_id) as nth
+       from (select distinct "projectId" as id from w) as p join endpoints e on e.project_id = p.id and ${inUse}
        where not exists (
          select from backlog_samples b where b.endpoint_id = e.id and b.sampled_at > $2::timestamptz - interval '5 minutes')
+     ), due as materialized (
+       select id, project_id from unsampled where nth <= ${projectsSampled}
      ), ${untried('due')}
      insert into backlog_samples (endpoint_id, sampled_at, waiting)
      select e.id, $2::timestamptz, waiting.count from due e ${waiting} on conflict do nothing`,
