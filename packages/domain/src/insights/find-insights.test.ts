@@ -197,6 +197,20 @@ describe('requests', () => {
     ]);
   });
 
+  it('a share is of the whole period where more requests came than were read', () => {
+    const read = { requests: 5_000, firstAt: until - hourMs };
+    expect(
+      ofRequests({ status: 'duplicate', code: null, ...read }, { queued: 80_000, duplicate: 19_000 }),
+    ).toEqual([]);
+    const [duplicates] = ofRequests(
+      { status: 'duplicate', code: null, ...read },
+      { queued: 80_000, duplicate: 120_000 },
+    );
+    expect(duplicates).toMatchObject({ kind: 'duplicates', severity: 'warning' });
+    expect(duplicates?.text).toContain('60 % of its requests');
+    expect(ofRequests(read, { queued: 20_000, rejected: 30_000 })).toMatchObject([{ severity: 'critical' }]);
+  });
+
   it('a rate limit is near from four fifths on, and met when requests were answered 429', () => {
     const busy = (requests: number, more: Partial<ProjectFacts> = {}) =>
       find({ busiestMinute: { at: until - hourMs, requests, exampleIds: [webhookId] }, ...more });

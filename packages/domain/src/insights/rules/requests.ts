@@ -35,7 +35,7 @@ function findingOf(facts: ProjectFacts, group: NotQueuedGroup, described: Descri
 function rejectedOf(facts: ProjectFacts, group: NotQueuedGroup, say: Wording): Finding {
   const { code, requests, addresses } = group;
   const accepted = facts.received.now.queued;
-  const share = requests / (requests + accepted);
+  const share = shareOf(facts, group);
   const isOurs = group.status === 'failed_to_queue';
   const severity: Severity =
     isOurs || (share >= 0.5 && requests >= 10) ? 'critical' : share >= 0.05 ? 'warning' : 'info';
@@ -74,12 +74,25 @@ function conflictOf(facts: ProjectFacts, group: NotQueuedGroup, say: Wording): F
   });
 }
 
+/**
+ * The share of a group among itself and what was accepted. The groups are of the newest rows: where the period has more, the total of
+ * their status is divided among them as these are.
+ */
+function shareOf(
+  { received: { now }, notQueued }: ProjectFacts,
+  { status, requests }: NotQueuedGroup,
+): number {
+  const examined = notQueued.reduce((sum, group) => sum + (group.status === status ? group.requests : 0), 0);
+  const ofPeriod = requests * Math.max(1, now[status] / examined);
+  return ofPeriod / (ofPeriod + now.queued);
+}
+
 const duplicateShare = 0.2;
 const duplicatesMin = 5;
 
 function duplicatesOf(facts: ProjectFacts, group: NotQueuedGroup, say: Wording): Finding[] {
   const { queued } = facts.received.now;
-  const share = group.requests / (group.requests + queued);
+  const share = shareOf(facts, group);
   if (group.requests < duplicatesMin || share < duplicateShare) return [];
   return [
     findingOf(facts, group, {
