@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Queryable } from '../queryable.ts';
 import type { DeliveryState } from './webhooks.ts';
 
 /** Where a delivery stands among those of its key, until it has ended. */
@@ -27,10 +27,10 @@ type Row = {
 
 /** By the id of the delivery; an unordered delivery, or one that has ended, has none. */
 export async function readDeliveryOrders(
-  pool: pg.Pool,
+  client: Queryable,
   deliveryIds: readonly string[],
 ): Promise<Map<string, DeliveryOrder>> {
-  const { rows } = await pool.query<Row>(
+  const { rows } = await client.query<Row>(
     `select o.delivery_id as "deliveryId", o.ordering_key as key, o.sequence, f.webhook_log_id as "behindId", s.state,
        coalesce(s.next_attempt_at, case when s.held_reason = 'delay' then s.held_until end) as "nextAttemptAt"
      from ordered_deliveries o

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { inTransaction } from '../in-transaction.ts';
 import { webhookStatus } from '../schema/webhook-logs.ts';
 import type { DeliveryAttemptRow } from './append-audit.ts';
 import { readDeliveryOrders, type DeliveryOrder } from './delivery-order.ts';
@@ -134,15 +135,26 @@ export async function readWebhookIdsOf(
 }
 
 /**
- * Everything recorded of one webhook, by its id and the time inside it (ms since epoch), which names the partition;
- * a body of more than `bodyBytesMax` is left out. Null when there is no such webhook.
+ * Everything recorded of one webhook at one moment, by its id and the time inside it (ms since epoch), which names the
+ * partition; a body of more than `bodyBytesMax` is left out. Null when there is no such webhook.
  */
 export async function readWebhookDetails(
   pool: pg.Pool,
   { id, receivedAt, bodyBytesMax }: { id: string; receivedAt: number; bodyBytesMax: number },
 ): Promise<WebhookDetails | null> {
   const key: Key = [id, new Date(receivedAt)];
-  const webhooks = await pool.query<WebhookDetails['webhook']>(
+  return inTransaction(pool, async (client) => {
+    await client.query('set transaction isolation level repeatable read read only');
+    return readDetails(client, key, bodyBytesMax);
+  });
+}
+
+async function readDetails(
+  client: pg.PoolClient,
+  key: Key,
+  bodyBytesMax: number,
+): Promise<WebhookDetails | null> {
+  const webhooks = await client.query<WebhookDetails['webhook']>(
     `select ${webhook}, (select name from projects where id = w.project_id) as "projectName"
      from webhook_logs w where w.id = $1 and w.received_at = $2`,
     key,
@@ -150,11 +162,10 @@ export async function readWebhookDetails(
   if (!webhooks.rows[0]) return null;
   return {
     webhook: webhooks.rows[0],
-    payload: await readPayload(pool, key, bodyBytesMax),
-    deliveries: await readDeliveries(pool, key),
-    replays: await readReplays(pool, key),
-    // Last, so that the attempts of every state above are among them.
-    attempts: await readAttempts(pool, key),
+    payload: await readPayload(client, key, bodyBytesMax),
+    deliveries: await readDeliveries(client, key),
+    replays: await readReplays(client, key),
+    attempts: await readAttempts(client, key),
   };
 }
 
@@ -162,11 +173,11 @@ export async function readWebhookDetails(
 type Key = [id: string, receivedAt: Date];
 
 async function readPayload(
-  pool: pg.Pool,
+  client: pg.PoolClient,
   key: Key,
   bodyBytesMax: number,
 ): Promise<WebhookDetails['payload']> {
-  const payloads = await pool.query<NonNullable<WebhookDetails['payload']>>(
+  const payloads = await client.query<NonNullable<WebhookDetails['payload']>>(
     `select headers, query, octet_length(payload) as bytes, case when octet_length(payload) <= $3 then payload end as body
      from webhook_payloads where id = $1 and received_at = $2`,
     [...key, bodyBytesMax],
@@ -174,23 +185,23 @@ async function readPayload(
   return payloads.rows[0] ?? null;
 }
 
-async function readDeliveries(pool: pg.Pool, key: Key): Promise<WebhookDetails['deliveries']> {
-  const { rows } = await pool.query<Omit<WebhookDetails['deliveries'][number], 'order'>>(
+async function readDeliveries(client: pg.PoolClient, key: Key): Promise<WebhookDetails['deliveries']> {
+  const { rows } = await client.query<Omit<WebhookDetails['deliveries'][number], 'order'>>(
     `select ${status}
      from delivery_status s left join endpoints e on e.id = s.endpoint_id
      where s.webhook_log_id = $1 and s.received_at = $2 order by e.created_at, s.endpoint_id`,
     key,
   );
   const orders = await readDeliveryOrders(
-    pool,
+    client,
     rows.map(({ deliveryId }) => deliveryId),
   );
   return rows.map((row) => ({ ...row, order: orders.get(row.deliveryId) ?? null }));
 }
 
-async function readAttempts(pool: pg.Pool, key: Key): Promise<WebhookDetails['attempts']> {
+async function readAttempts(client: pg.PoolClient, key: Key): Promise<WebhookDetails['attempts']> {
   // From an hour before, as in the view, because the clocks of receivers and workers differ.
-  const attempts = await pool.query<WebhookDetails['attempts'][number]>(
+  const attempts = await client.query<WebhookDetails['attempts'][number]>(
     `select id, delivery_id as "deliveryId", endpoint_id as "endpointId", lane, attempt_num as "attemptNum", status,
        status_code as "statusCode", latency_ms as "latencyMs", error, response_body as "responseBody",
        correlation_id as "correlationId", attempted_at as "attemptedAt", next_attempt_at as "nextAttemptAt"
@@ -201,8 +212,8 @@ async function readAttempts(pool: pg.Pool, key: Key): Promise<WebhookDetails['at
   return attempts.rows;
 }
 
-async function readReplays(pool: pg.Pool, key: Key): Promise<WebhookDetails['replays']> {
-  const replays = await pool.query<WebhookDetails['replays'][number]>(
+async function readReplays(client: pg.PoolClient, key: Key): Promise<WebhookDetails['replays']> {
+  const replays = await client.query<WebhookDetails['replays'][number]>(
     `select ${status}, s.replay_id as "replayId", s.requested_by as "requestedBy", s.requested_at as "requestedAt"
      from replay_status s left join endpoints e on e.id = s.endpoint_id
      where s.webhook_log_id = $1 and s.requested_at >= $2::timestamptz - interval '1 hour'
