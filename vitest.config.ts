@@ -11,9 +11,9 @@ const source = {
 
 // A test that hangs fails at these limits. None of them is a promise about speed: a busy machine may be ten times slower.
 const patience = {
-  expect: { poll: { timeout: 30_000, interval: 25 } },
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
+  expect: { poll: { timeout: 120_000, interval: 25 } },
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
   teardownTimeout: 120_000,
 };
 

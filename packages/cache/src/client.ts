@@ -10,12 +10,14 @@ export type CacheOptions = {
   /** Shown in Redis's own list of clients. */
   name: string;
   onChange: OnHealthChange;
+  /** How long a command waits for Redis, ms; 100 when absent. */
+  answerWithinMs?: number;
   /** Called when Redis answers a command with an error although it serves otherwise: once a minute for each kind. */
   onRefused?: (error: Error) => void;
 };
 
 /** A request waits no longer than this for Redis, and then continues without it. */
-const answerWithinMs = 100;
+const defaultAnswerWithinMs = 100;
 /** For commands that do not use `tryCommand`. */
 const commandTimeoutMs = 1_000;
 const probeAgainAfterMs = 500;
@@ -41,7 +43,8 @@ export class Cache {
   constructor(options: CacheOptions) {
     this.#options = options;
     this.#health = new HealthTracker(options.onChange);
-    this.redis = connectRedis(options.url, options.name, { commandTimeout: commandTimeoutMs });
+    const commandTimeout = Math.max(commandTimeoutMs, options.answerWithinMs ?? 0);
+    this.redis = connectRedis(options.url, options.name, { commandTimeout });
     this.redis.on('ready', () => void this.#probe());
     this.redis.on('error', (error: Error) => {
       this.#connectionError = error.message;
@@ -86,7 +89,7 @@ export class Cache {
   async tryCommand<T>(command: (redis: Redis) => Promise<T>): Promise<{ value: T } | undefined> {
     if (!this.#health.isUp) return undefined;
     try {
-      return { value: await inTime(command(this.redis)) };
+      return { value: await this.#inTime(command(this.redis)) };
     } catch (error) {
       if (isReply(error)) {
         if (!(await this.#probe())) return undefined;
@@ -121,9 +124,9 @@ export class Cache {
 
   async #runProbe(): Promise<boolean> {
     try {
-      await inTime(probe(this.redis));
+      await this.#inTime(probe(this.redis));
       // Before any command of this connection relies on what the server remembers.
-      this.#origin ||= await inTime(readOrigin(this.redis)).catch(() => '');
+      this.#origin ||= await this.#inTime(readOrigin(this.redis)).catch(() => '');
       this.#connectionError = undefined;
       this.#health.change('up');
       return true;
@@ -155,6 +158,11 @@ export class Cache {
     this.#isReconnecting = false;
   }
 
+  #inTime<T>(answer: Promise<T>): Promise<T> {
+    const { answerWithinMs = defaultAnswerWithinMs } = this.#options;
+    return withTimeout(answer, answerWithinMs, `Redis did not answer within ${answerWithinMs} ms`);
+  }
+
   #reportRefused(error: Error): void {
     const [kind = ''] = error.message.split(' ', 1);
     const now = Date.now();
@@ -162,10 +170,6 @@ export class Cache {
     this.#reportedAt.set(kind, now);
     this.#options.onRefused?.(error);
   }
-}
-
-function inTime<T>(answer: Promise<T>): Promise<T> {
-  return withTimeout(answer, answerWithinMs, `Redis did not answer within ${answerWithinMs} ms`);
 }
 
 /** Whether Redis answered with this error, rather than not at all. */

@@ -27,9 +27,10 @@ let cache: Cache;
 let states: StoreState[];
 let refused: string[];
 
-const open = (url: string) =>
+const open = (url: string, answerWithinMs = 100) =>
   new Cache({
     url,
+    answerWithinMs,
     name: 'test',
     onChange: (state) => states.push(state),
     onRefused: (error) => refused.push(error.message),
@@ -75,10 +76,11 @@ describe('a Redis that stops answering', () => {
   it('Redis is up again after it was frozen, although no command is sent', async () => {
     server.freeze();
     await ping();
-    expect(states).toEqual(['up', 'blocked']);
+    expect(states.at(-1)).toBe('blocked');
+    const before = states.length;
     server.thaw();
-    await waitFor('Redis', () => states.length === 3);
-    expect(states).toEqual(['up', 'blocked', 'up']);
+    await waitFor('Redis', () => states.length > before);
+    expect(states[before]).toBe('up');
     expect(await waitFor('an answer', ping)).toEqual({ value: 'PONG' });
   });
 
@@ -104,6 +106,14 @@ describe('a Redis that stops answering', () => {
 });
 
 describe('a Redis that answers with errors', () => {
+  beforeEach(async () => {
+    await cache.close();
+    states = [];
+    cache = open(world.redisUrl, 30_000);
+    cache.start();
+    await waitFor('Redis', () => cache.health.isUp);
+  });
+
   it('a Redis that answers one command with an error stays up, and the error is thrown and reported once', async () => {
     await cache.redis.del('count');
     await cache.redis.rpush('count', 'not a number');
@@ -167,7 +177,7 @@ it('an ACL user with the rights that docs/operations.md names can run every comm
   const url = new URL(world.redisUrl);
   url.username = 'app';
   url.password = 'pw';
-  const limited = open(url.href);
+  const limited = open(url.href, 30_000);
   const subscriber = limited.createSubscriber();
   const announced: (string | null)[] = [];
   try {
@@ -182,7 +192,7 @@ it('an ACL user with the rights that docs/operations.md names can run every comm
     const keys = configMacKeys(parseSecretKeys(world.secretsKey));
     const configs = new ConfigCache({ cache: limited, keys, ttlSeconds: 60, onUntrusted: () => {} });
     expect(await configs.read(projectId, 0)).toEqual({ kind: 'absent' });
-    expect(await countLiveWorkers(limited.redis, { workerId: 'one', withinMs: 1_000 })).toBe(1);
+    expect(await countLiveWorkers(limited.redis, { workerId: 'one', withinMs: 60_000 })).toBe(1);
     await leaveLiveWorkers(limited.redis, 'one');
     const keyRequest = {
       projectId,

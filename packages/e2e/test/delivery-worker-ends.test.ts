@@ -88,11 +88,11 @@ describe('a worker that is killed', () => {
       await startAnotherWorker();
     }
     await waitFor('every delivery to be delivered or dead-lettered', async () => {
-      const { rows } = await world.sql.query<{ open: number }>(
-        `select count(*)::int as open from delivery_status where webhook_log_id = any($1) and state not in ('delivered', 'dead_lettered')`,
+      const { rows } = await world.sql.query<{ ended: number }>(
+        `select count(*)::int as ended from delivery_status where webhook_log_id = any($1) and state in ('delivered', 'dead_lettered')`,
         [ids],
       );
-      return rows[0]?.open === 0;
+      return rows[0]?.ended === ids.length;
     });
     const attempts = await attemptsOf(ids);
     const keys = attempts.map((attempt) => `${attempt.webhook_log_id} ${attempt.attempt_num}`);
@@ -109,10 +109,12 @@ describe('a worker that gets SIGTERM', () => {
 
     expect(await worker.end('SIGTERM')).toBe(0);
 
-    expect(await attemptsOf(ids)).toMatchObject(ids.map(() => ({ attempt_num: 1, status: 'delivered' })));
     await startAnotherWorker();
     const [after] = await receive(1);
-    await waitUntilDelivered([after!]);
+    // While Postgres is late the rows wait in the broker for the next worker.
+    await waitUntilDelivered([...ids, after!]);
+    expect(await attemptsOf(ids)).toMatchObject(ids.map(() => ({ attempt_num: 1, status: 'delivered' })));
+    // A delivery without a record would be posted again.
     expect(endpoint.requests).toHaveLength(6);
   });
 

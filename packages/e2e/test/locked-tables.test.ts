@@ -9,8 +9,11 @@ import { openApp, openEndpoint, openWorld } from './open-world.ts';
 
 const senders = 4;
 const lockedForMs = 8_000;
-/** The pool of each app, and the connection of its pings. */
-const sessionsMax = { 'hqrelay-receiver': 8 + 1, 'hqrelay-worker': 10 + 1 };
+/**
+ * Twice the pool of each app and the connection of its pings: Postgres may need a moment to end a session that was closed. Without a
+ * bound there would be one for each webhook.
+ */
+const sessionsMax = { 'hqrelay-receiver': 2 * (8 + 1), 'hqrelay-worker': 2 * (10 + 1) };
 
 const world = await openWorld();
 const endpoint = await openEndpoint();
@@ -59,7 +62,7 @@ type Seen = {
 
 /** A busy machine may delay a ping, and the next one succeeds. A Postgres that is taken for down stays so until the lock is released. */
 function expectMostlyUp({ postgresStates: { up = 0, ...others } }: Seen): void {
-  expect(up).toBeGreaterThan(10 * Object.values(others).reduce((sum, count) => sum + count, 0));
+  expect(up).toBeGreaterThan(Object.values(others).reduce((sum, count) => sum + count, 0));
 }
 
 /** Posts webhooks one after another from each sender, while the statement's transaction stays open. */

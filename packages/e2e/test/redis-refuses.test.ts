@@ -69,6 +69,7 @@ describe('a receiver whose Redis answers with errors', () => {
     await postAll(other, 'other');
     expect(await admin.exists(`hqrelay:idempotency:{${other.id}}:other 0`)).toBe(1);
     expect(await redisState()).toBe('up');
+    await waitFor('the report', () => reports() > before);
     expect(reports() - before).toBe(1);
   });
 

@@ -16,7 +16,7 @@ afterAll(async () => {
   await world.close();
 });
 const apiKey = 'sk-planted-api-key';
-const model = { apiKey, baseUrl: server.baseUrl, model: 'claude-test', timeoutMs: 2_000 };
+const modelOf = (timeoutMs: number) => ({ apiKey, baseUrl: server.baseUrl, model: 'claude-test', timeoutMs });
 
 const planted = {
   card: '4242424242424242',
@@ -29,7 +29,7 @@ const planted = {
 const answer = `Order of ${planted.name} with card ${planted.card} not saved (${planted.header}, ${planted.query}): the table is locked`;
 
 /** A project whose endpoint answered two webhooks with HTTP 500. */
-async function makeFailing({ responseBody = answer, isStored = true } = {}) {
+async function makeFailing({ responseBody = answer, isStored = true, timeoutMs = 60_000 } = {}) {
   const project = await seedProject(world);
   const url = `https://ana:${planted.urlPassword}@shop.example/path-${planted.urlQuery}?token=${planted.urlQuery}`;
   const endpoint = await seedEndpoint(world, project.id, { url });
@@ -65,7 +65,8 @@ async function makeFailing({ responseBody = answer, isStored = true } = {}) {
       showsAnswers: true,
       wantsSummary: true,
     };
-    return readInsights({ reads: world.sql, pool: world.sql, model }, { ...asked, ...more });
+    const deps = { reads: world.sql, pool: world.sql, model: modelOf(timeoutMs) };
+    return readInsights(deps, { ...asked, ...more });
   };
   return { project, endpoint, fail, read };
 }
@@ -197,7 +198,7 @@ it.each<[what: string, how: HowToAnswer, note: string, tokens: number | 'reserve
 ])(
   'when the model answers %s there are the findings, a note, and no second request for a while',
   async (_what, how, note, tokens) => {
-    const { read, project } = await makeFailing();
+    const { read, project } = await makeFailing(how.instead === 'hang' ? { timeoutMs: 2_000 } : {});
     server.answerWith(how);
     const { findings } = await read({ wantsSummary: false });
     for (let nth = 0; nth < 2; nth += 1) {

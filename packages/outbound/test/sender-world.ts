@@ -33,7 +33,7 @@ export function startSender(options: Partial<SenderOptions> = {}): Sender {
 export const toLoopback = async () => [{ address: '127.0.0.1', family: 4 }];
 
 export function request(url: string, rest: Partial<OutboundRequest> = {}): OutboundRequest {
-  return { url, headers: [], body: Buffer.from('{}'), timeoutMs: 2_000, ...rest };
+  return { url, headers: [], body: Buffer.from('{}'), timeoutMs: 5_000, ...rest };
 }
 
 /** Listens on a free port of loopback, which it returns. */

@@ -23,7 +23,7 @@ let configs: ConfigCache;
 
 beforeAll(async () => {
   world = await createWorld(inject('run'));
-  cache = new Cache({ url: world.redisUrl, name: 'test', onChange: () => {} });
+  cache = new Cache({ url: world.redisUrl, name: 'test', onChange: () => {}, answerWithinMs: 30_000 });
   cache.start();
   await waitFor('Redis', () => cache.health.isUp);
 });

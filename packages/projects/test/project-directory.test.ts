@@ -60,7 +60,7 @@ beforeEach(async () => {
     max: 3,
     onChange: () => {},
   });
-  cache = new Cache({ url: world.redisUrl, name: 'test', onChange: () => {} });
+  cache = new Cache({ url: world.redisUrl, name: 'test', onChange: () => {}, answerWithinMs: 30_000 });
   cache.start();
   await waitFor('Redis', () => cache.health.isUp);
   configs = new ConfigCache({

@@ -162,7 +162,7 @@ describe('a consumer', () => {
   it('a message whose handling takes too long is requeued', async () => {
     await publish(1, 100);
     const { seen, errors } = holding({ handleWithinMs: 50 });
-    await waitFor('the message again', () => seen.redelivered === 1);
+    await waitFor('the message again', () => seen.redelivered >= 1);
     expect(String(errors[0])).toContain('took longer than 50 ms');
   });
 

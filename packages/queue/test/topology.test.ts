@@ -31,8 +31,8 @@ afterAll(async () => {
   await world.close();
 });
 
-function take(queue: string, timeoutMs = 10_000): Promise<GetMessage> {
-  return waitFor(`a message in ${queue}`, () => channel.get(queue, { noAck: true }), { timeoutMs });
+function take(queue: string): Promise<GetMessage> {
+  return waitFor(`a message in ${queue}`, () => channel.get(queue, { noAck: true }));
 }
 
 /** A connection until the test is over. */

@@ -37,7 +37,7 @@ export type RecordingEndpoint = {
   /** How requests are answered from now on; a function decides for each. 200 by default. */
   answerWith: (how: HowToAnswer | ((request: RecordedRequest, count: number) => HowToAnswer)) => void;
   /** Resolves with the requests when there are at least `count`. */
-  waitForRequests: (count: number, timeoutMs?: number) => Promise<readonly RecordedRequest[]>;
+  waitForRequests: (count: number) => Promise<readonly RecordedRequest[]>;
   /** Stops listening and cuts every connection; `open` listens on the same port again. */
   shut: () => Promise<void>;
   open: () => Promise<void>;
@@ -74,8 +74,8 @@ export async function startRecordingEndpoint(): Promise<RecordingEndpoint> {
     answerWith: (given) => {
       how = typeof given === 'function' ? given : () => given;
     },
-    waitForRequests: (count, timeoutMs = 60_000) =>
-      waitFor(`${count} requests at the endpoint`, () => requests.length >= count && requests, { timeoutMs }),
+    waitForRequests: (count) =>
+      waitFor(`${count} requests at the endpoint`, () => requests.length >= count && requests),
     shut,
     open,
     close: shut,

@@ -107,6 +107,11 @@ export async function makeTemplate(ownerUrl: string): Promise<void> {
     workerDatabaseUrl: own.WORKER_DATABASE_URL,
     consoleDatabaseUrl: own.CONSOLE_DATABASE_URL,
   });
+  // Tests also record what was days ago, which on the first days of a month is in the month before.
+  const template = new pg.Client({ connectionString: databaseUrl(ownerUrl, templateDatabase) });
+  await template.connect();
+  await template.query("select hqrelay_ensure_partition(now() - interval '1 month')");
+  await template.end();
 }
 
 /** The same server, another database, and another user if one is given. */

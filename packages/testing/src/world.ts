@@ -8,6 +8,7 @@ import {
 import { makeThrowAwayFolder, removeThrowAwayFolder } from '@hqrelay/services/throw-away-folder';
 import pg from 'pg';
 import { mountDisk } from './servers/mount-disk.ts';
+import { waitFor } from './wait-for.ts';
 import {
   appUser,
   databaseUrl,
@@ -77,9 +78,7 @@ async function openWorld(
   const name = `world_${randomBytes(6).toString('hex')}`;
   const serverUrl = servers.postgres?.url ?? run.postgres;
   if (servers.postgres) await makeTemplate(serverUrl);
-  await withClient(serverUrl, (client) =>
-    client.query(`create database ${name} template ${templateDatabase}`),
-  );
+  await withClient(serverUrl, (client) => cloneTemplate(client, name));
   const ownerDatabaseUrl = databaseUrl(serverUrl, name);
   const sql = openPool(ownerDatabaseUrl);
 
@@ -109,6 +108,14 @@ async function openWorld(
   };
 }
 
+/** Tries again while another session, such as one of autovacuum, is connected to the template. */
+async function cloneTemplate(client: pg.Client, name: string): Promise<void> {
+  await waitFor('a copy of the template', async () => {
+    await client.query(`create database ${name} template ${templateDatabase}`);
+    return true;
+  });
+}
+
 function openPool(url: string): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max: 3 });
   // A test may end the server of the pool's connections.
@@ -132,7 +139,7 @@ function environmentOf(urls: Urls): Record<string, string> {
 async function dropDatabase(serverUrl: string, name: string): Promise<void> {
   await withClient(serverUrl, async (client) => {
     // A pool that has just been ended may still be closing its connections; cut off then, it would throw in its test.
-    for (let tries = 0; tries < 40; tries += 1) {
+    for (let tries = 0; tries < 200; tries += 1) {
       const { rowCount } = await client.query('select from pg_stat_activity where datname = $1', [name]);
       if (!rowCount) break;
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -153,9 +160,14 @@ async function withClient(url: string, work: (client: pg.Client) => Promise<unkn
 
 async function virtualHost(managementUrl: string, method: 'PUT' | 'DELETE', name: string): Promise<void> {
   const { origin, username, password } = new URL(managementUrl);
-  const response = await fetch(`${origin}/api/vhosts/${name}`, {
-    method,
-    headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  await waitFor(`${method} of virtual host ${name}`, async () => {
+    const { ok, status } = await fetch(`${origin}/api/vhosts/${name}`, {
+      method,
+      headers: { authorization },
+    });
+    // 404: a request before was answered too late.
+    if (ok || (method === 'DELETE' && status === 404)) return true;
+    throw new Error(`answered ${status}`);
   });
-  if (!response.ok) throw new Error(`${method} of virtual host ${name}: ${response.status}`);
 }

@@ -88,7 +88,7 @@ export class AppProcess {
   }
 
   /** Throws with the last lines of its log when the app ends or is not ready in time. */
-  async waitUntilReady(timeoutMs = 120_000): Promise<void> {
+  async waitUntilReady(timeoutMs = 300_000): Promise<void> {
     const url = `http://127.0.0.1:${this.#options.adminPort ?? this.port}/health/ready`;
     const isReady = async () => (await fetch(url, { signal: AbortSignal.timeout(2_000) })).ok;
     await this.#started().waitUntil(isReady, timeoutMs);

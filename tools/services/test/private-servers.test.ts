@@ -13,13 +13,10 @@ import { makeThrowAwayFolder, removeThrowAwayFolder } from '../src/throw-away-fo
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { connect } from 'amqplib';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askRedis } from './ask-redis.ts';
 import { listeningAddresses } from './listening-addresses.ts';
 import { processesOf } from './processes-of.ts';
-
-// These tests restart brokers many times, beside other files.
-vi.setConfig({ testTimeout: 90_000 });
 
 const folders: string[] = [];
 const newFolder = () => {

@@ -9,6 +9,9 @@ import type { HmacScheme, Scheme } from '../providers/scheme.ts';
 import { signRequest } from '../providers/signature/sign-request.ts';
 import { verifyRequest } from '../providers/signature/verify-request.ts';
 
+// The same values in every run: a search for new faults is not a check of a change.
+fc.configureGlobal({ seed: 20_261_122 });
+
 const now = 1_790_000_000_000;
 const secrets = [{ id: 'secret-1', key: 'correct horse battery staple' }];
 const body = Buffer.from('{"n":1}');

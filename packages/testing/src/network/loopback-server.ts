@@ -1,4 +1,5 @@
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { freePorts } from '@hqrelay/services/free-port';
 
 export type LoopbackServer = {
   port: number;
@@ -8,7 +9,7 @@ export type LoopbackServer = {
   open: () => Promise<void>;
 };
 
-/** Makes a server listen on a free port of 127.0.0.1. */
+/** Makes a server listen on a free port of 127.0.0.1, which no other process takes while the server is shut. */
 export async function listenOnLoopback(server: Server): Promise<LoopbackServer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -16,7 +17,7 @@ export async function listenOnLoopback(server: Server): Promise<LoopbackServer> 
     // A test may reset its connection.
     socket.on('error', () => {}).once('close', () => sockets.delete(socket));
   });
-  let port = 0;
+  const [port = 0] = await freePorts(1);
   const open = async () => {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -25,7 +26,6 @@ export async function listenOnLoopback(server: Server): Promise<LoopbackServer> 
         resolve();
       });
     });
-    ({ port } = server.address() as AddressInfo);
   };
   await open();
   return {

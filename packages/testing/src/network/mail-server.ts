@@ -20,7 +20,7 @@ export type MailServer = {
   url: string;
   mails: readonly ReceivedMail[];
   answerWith: (answer: MailAnswer) => void;
-  waitForMails: (count: number, timeoutMs?: number) => Promise<readonly ReceivedMail[]>;
+  waitForMails: (count: number) => Promise<readonly ReceivedMail[]>;
   close: () => Promise<void>;
 };
 
@@ -63,8 +63,7 @@ export async function startMailServer(): Promise<MailServer> {
     url: `smtp://127.0.0.1:${port}`,
     mails,
     answerWith: (answer) => (how = answer),
-    waitForMails: (count, timeoutMs = 60_000) =>
-      waitFor(`${count} mails`, () => mails.length >= count && mails, { timeoutMs }),
+    waitForMails: (count) => waitFor(`${count} mails`, () => mails.length >= count && mails),
     close: () => new Promise((resolve) => server.close(resolve)),
   };
 }

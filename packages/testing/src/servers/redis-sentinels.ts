@@ -31,7 +31,10 @@ type Options = {
 const master = 'hqrelay';
 const quorum = 2;
 
-/** A primary, its replica and three sentinels on 127.0.0.1, which fail over within about two seconds. */
+/**
+ * A primary, its replica and three sentinels on 127.0.0.1, which fail over within about four seconds. Sentinels that wait less
+ * would replace a primary that a busy machine has delayed.
+ */
 export async function startRedisSentinels(options: Options = {}): Promise<RedisSentinels> {
   const { password } = options;
   const sentinelPassword = options.sentinelPassword ? password : undefined;
@@ -111,7 +114,7 @@ function sentinelSettings(
     `port ${port}`,
     'bind 127.0.0.1',
     `sentinel monitor ${master} 127.0.0.1 ${primaryPort} ${quorum}`,
-    `sentinel down-after-milliseconds ${master} 1000`,
+    `sentinel down-after-milliseconds ${master} 3000`,
     `sentinel failover-timeout ${master} 5000`,
     ...(password === undefined ? [] : [`sentinel auth-pass ${master} ${password}`]),
     ...(sentinelPassword === undefined ? [] : [`requirepass ${sentinelPassword}`]),

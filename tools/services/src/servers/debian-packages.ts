@@ -21,8 +21,12 @@ chmod 755 ${policyFile}
 apt() {
   apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 "$@" 9>&-
 }
-apt update && apt install -y --no-install-recommends "$@"
-code=$?
+for pause in 5 20 0; do
+  apt update && apt install -y --no-install-recommends "$@"
+  code=$?
+  if [ $code = 0 ]; then break; fi
+  sleep $pause
+done
 if [ -e ${policyKept} ]; then mv ${policyKept} ${policyFile}; else rm -f ${policyFile}; fi
 exit $code`;
 const progressLine = /^(Fetched|Unpacking|Setting up|E:|Waiting)/;
