@@ -1,7 +1,7 @@
 import type { Postgres } from '@hqrelay/db/postgres';
 import type { AuditRow } from '@hqrelay/db/queries/append-audit';
 import type { Publisher } from '@hqrelay/queue/publishing/publisher';
-import { auditQueue } from '@hqrelay/queue/topology';
+import { auditQueue, smallMessageBytesMax } from '@hqrelay/queue/topology';
 import { Batcher } from '@hqrelay/flow/batcher';
 import { Circuit } from '@hqrelay/flow/circuit';
 import { BackgroundRows } from './background-rows.ts';
@@ -30,7 +30,7 @@ export type AuditRecorderOptions = {
 };
 
 const rowsPerBatch = 200;
-const bytesPerBatch = 4 << 20;
+const bytesPerBatch = 1 << 20;
 const bytesWaitingMax = 64 << 20;
 const batchesAtOnce = 2;
 /** How long a commit may take before its rows are spilled. */
@@ -44,6 +44,8 @@ const commitTimeoutMs = 600;
 export class AuditRecorder {
   readonly #options: AuditRecorderOptions;
   readonly #rows: Batcher<AuditRow, RecordOutcome>;
+  /** Apart, so that small rows do not wait for the commits of large ones. */
+  readonly #large: Batcher<AuditRow, RecordOutcome>;
   /** Apart, because a batch waits for another receiver's commit where both have the same ordering key. */
   readonly #ordered: Batcher<AuditRow, RecordOutcome>;
   readonly #background: BackgroundRows;
@@ -56,6 +58,7 @@ export class AuditRecorder {
   constructor(options: AuditRecorderOptions) {
     this.#options = options;
     this.#rows = this.#createBatcher(batchesAtOnce);
+    this.#large = this.#createBatcher(batchesAtOnce);
     this.#ordered = this.#createBatcher(1);
     this.#background = new BackgroundRows({
       record: async (row) => (await this.record(row)) !== 'unavailable',
@@ -65,8 +68,7 @@ export class AuditRecorder {
 
   /** Resolves when the row is durable, or when neither store took it. Never rejects. */
   record(row: AuditRow): Promise<RecordOutcome> {
-    const batcher = row.kind === 'webhook' && row.ordering ? this.#ordered : this.#rows;
-    return batcher.add(row).then(orUnavailable);
+    return this.#batcherOf(row).add(row).then(orUnavailable);
   }
 
   /** Writes a row in the background: it stays in memory, within a bound, until a store takes it. */
@@ -77,7 +79,12 @@ export class AuditRecorder {
   /** Resolves when no row waits for a store. Background rows that no store takes now are dropped. */
   async close(): Promise<void> {
     await this.#background.close();
-    await Promise.all([this.#rows.idle(), this.#ordered.idle()]);
+    await Promise.all([this.#rows.idle(), this.#large.idle(), this.#ordered.idle()]);
+  }
+
+  #batcherOf(row: AuditRow): Batcher<AuditRow, RecordOutcome> {
+    if (row.kind === 'webhook' && row.ordering) return this.#ordered;
+    return bytesOf(row) > smallMessageBytesMax ? this.#large : this.#rows;
   }
 
   #createBatcher(atOnce: number): Batcher<AuditRow, RecordOutcome> {

@@ -1,5 +1,5 @@
 import { correlationIdOf } from '@hqrelay/runtime/http/correlation';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import type { InboundRequest } from '../ingest/inbound-request.ts';
 import { remoteAddress } from './remote-address.ts';
 
@@ -9,7 +9,12 @@ const noBody = Buffer.alloc(0);
  * A request before its body is read: `body` is empty. Providers that sign the URL sign `publicUrl`, whatever `Host` says.
  * Neither Express nor its router need have seen the request.
  */
-export function inboundOf(request: Request, projectId: string, publicUrl: string): InboundRequest {
+export function inboundOf(
+  request: Request,
+  response: Response,
+  projectId: string,
+  publicUrl: string,
+): InboundRequest {
   const receivedAt = Date.now();
   const headers = (name: string) => headerOf(request, name);
   return {
@@ -22,6 +27,7 @@ export function inboundOf(request: Request, projectId: string, publicUrl: string
     remoteAddr: remoteAddrOf(request),
     correlationId: correlationIdOf(headers('x-correlation-id'), receivedAt),
     receivedAt,
+    onEnded: (listener) => onEnded(response, listener),
     body: noBody,
   };
 }
@@ -40,4 +46,10 @@ function remoteAddrOf(request: Request): string | null {
 function queryOf(url: string): string {
   const start = url.indexOf('?');
   return start === -1 ? '' : url.slice(start + 1);
+}
+
+/** At once when the response has ended: it emits `close` only once. */
+function onEnded(response: Response, listener: () => void): void {
+  if (response.closed) listener();
+  else response.once('close', listener);
 }

@@ -19,7 +19,7 @@ const methodNotAllowed = errorAnswer(405, 'method.not_allowed', 'Webhooks are se
 export function receiveChallenge(deps: ChallengeDeps): RequestHandler<{ projectId?: string }> {
   return async (request, response) => {
     const startedAt = performance.now();
-    const inbound = inboundOf(request, request.params.projectId ?? '', deps.publicUrl);
+    const inbound = inboundOf(request, response, request.params.projectId ?? '', deps.publicUrl);
     const { projectId, correlationId, receivedAt, method } = inbound;
     const mayAsk = (method === 'GET' || method === 'HEAD') && isUuid(projectId);
     const reply = mayAsk ? await deps.answerChallenge(inbound) : null;

@@ -65,7 +65,7 @@ export function receive(deps: ReceiveDeps): WebhookHandler {
   const refusals = new Refusals();
   return async (request, response, givenProjectId) => {
     const startedAt = performance.now();
-    const inbound = inboundOf(request, givenProjectId, deps.publicUrl);
+    const inbound = inboundOf(request, response, givenProjectId, deps.publicUrl);
     let handled: Handled | null;
     try {
       handled = await handle(deps, refusals, request, inbound);

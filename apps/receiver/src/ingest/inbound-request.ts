@@ -16,6 +16,8 @@ export type InboundRequest = ProviderRequest & {
   correlationId: string;
   /** ms since epoch. */
   receivedAt: number;
+  /** Calls `listener` when the answer is sent, or the sender closes the connection before. */
+  onEnded: (listener: () => void) => void;
 };
 
 export type IngestResult =

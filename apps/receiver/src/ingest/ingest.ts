@@ -7,6 +7,7 @@ import { sortHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
 import { orderingKeysOf } from '@hqrelay/domain/inbound/ordering-key';
 import { formatReason } from '@hqrelay/domain/inbound/rejection-reason';
 import { identify } from '@hqrelay/domain/providers/identify';
+import { viewOf } from '@hqrelay/domain/providers/request/request-view';
 import { maskSecrets } from '@hqrelay/domain/secrets/mask-secrets';
 import type { ProjectLookup } from '@hqrelay/projects/project-directory';
 import { reserve, type Admitted, type ReserveDeps, type ReserveResult } from '../reservation/reserve.ts';
@@ -14,6 +15,7 @@ import { idFor, type InboundRequest, type IngestResult, type VerifiedWebhook } f
 import { logRowOf, payloadRowOf } from './log-row.ts';
 import { makeDurable, type DurableOutcome, type MakeDurableDeps } from './make-durable.ts';
 import { refuse, type RefuseDeps } from './refuse.ts';
+import { inTurn } from '../limits/large-bodies.ts';
 import type { ThinnedRows } from '../limits/thinned-rows.ts';
 import { answerHandshakeOf } from './answer-challenge.ts';
 import { verify, type VerifiedRequest, type VerifyDeps } from './verify.ts';
@@ -35,19 +37,15 @@ export async function ingest(deps: IngestDeps, request: InboundRequest): Promise
   const found = looked instanceof Promise ? await looked : looked;
   if (found.kind === 'unavailable') return projectUnavailable;
 
-  const project = found.kind === 'found' && found.project.enabled ? found.project : null;
-  const verification = verify(deps, project, request);
-  const isSigned = verification.kind === 'verified';
-  const reply = project && answerHandshakeOf(deps, project, request, { isSigned });
-  if (reply) return { kind: 'handshake', reply };
-  if (verification.kind === 'refused') return refuse(deps, request, found, verification);
+  const verified = verifyWebhook(deps, request, found);
+  if (verified.kind !== 'webhook') return verified;
 
-  const webhook = webhookOf(request, verification);
+  const { webhook } = verified;
   const reserved = await reserve(deps, keyRequestOf(webhook));
   if (reserved.kind === 'conflict') return answerConflict(deps, webhook, reserved);
   if (reserved.kind !== 'admitted') return answerUnadmitted(deps, webhook, reserved);
 
-  const outcome = await makeDurable(deps, webhook, reserved);
+  const outcome = await inTurn(request, () => makeDurable(deps, webhook, reserved));
   return outcome.kind === 'durable'
     ? acceptWebhook(deps, webhook, reserved)
     : releaseWebhook(deps, webhook, reserved, outcome);
@@ -58,6 +56,21 @@ const projectUnavailable: IngestResult = {
   code: 'project.unavailable',
   message: 'The project cannot be looked up right now',
 };
+
+/** Step 3. A function of its own: what it parses of a body is garbage when it returns, not when the request is answered. */
+function verifyWebhook(
+  deps: IngestDeps,
+  request: InboundRequest,
+  found: Exclude<ProjectLookup, { kind: 'unavailable' }>,
+): { kind: 'webhook'; webhook: VerifiedWebhook } | IngestResult {
+  const project = found.kind === 'found' && found.project.enabled ? found.project : null;
+  const verification = verify(deps, project, request);
+  const isSigned = verification.kind === 'verified';
+  const reply = project && answerHandshakeOf(deps, project, request, { isSigned });
+  if (reply) return { kind: 'handshake', reply };
+  if (verification.kind === 'refused') return refuse(deps, request, found, verification);
+  return { kind: 'webhook', webhook: webhookOf(request, verification) };
+}
 
 function webhookOf(
   request: InboundRequest,
@@ -79,7 +92,8 @@ function webhookOf(
       ...(signatureKey ? [signatureKey] : []),
       ...(project.sameBody === 'duplicate' ? [bodyKeyOf(payloadSha256, project.idempotencyTtlSeconds)] : []),
     ],
-    orderingKeysOf: (owed) => orderingKeysOf(project.endpoints, owed, { view, headers }),
+    // A view of its own: this one would hold the parsed body until the answer.
+    orderingKeysOf: (owed) => orderingKeysOf(project.endpoints, owed, { view: viewOf(request), headers }),
     headers,
     query:
       request.query === ''

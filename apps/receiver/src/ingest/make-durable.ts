@@ -103,9 +103,13 @@ function confirmed(published: PublishResult, recorded: RecordOutcome): DurableOu
 }
 
 async function publish(deps: MakeDurableDeps, records: Records): Promise<PublishResult> {
-  const body = records.message(records.mayBeDuplicate);
   const startedAt = performance.now();
-  const result = await deps.publisher.publish({ exchange: workExchange, routingKey, body });
+  // Not in a variable: it would hold the encoded message until the confirm.
+  const result = await deps.publisher.publish({
+    exchange: workExchange,
+    routingKey,
+    body: records.message(records.mayBeDuplicate),
+  });
   const { id } = records.row.log;
   deps.onPublished(result, performance.now() - startedAt, { id, headers: records.headers });
   return result;

@@ -3,11 +3,11 @@ import { insertOutbox } from '@hqrelay/db/queries/outbox';
 import { markWhenPublishedAgain } from '@hqrelay/domain/delivery/duplicates';
 import { longestRung } from '@hqrelay/domain/delivery/retry-schedule';
 import { publicationId } from '@hqrelay/domain/ids';
+import { ByteSemaphore } from '@hqrelay/flow/byte-semaphore';
 import { encodeMessage, type DeliveryFields, type Message } from '@hqrelay/queue/messages';
 import { encodeParked, type Parked } from '@hqrelay/queue/parked';
 import type { Publisher } from '@hqrelay/queue/publishing/publisher';
 import { deadLetterQueue, delayName, workExchange, type WorkQueue } from '@hqrelay/queue/topology';
-import { ByteSemaphore } from './byte-semaphore.ts';
 import { retryUntilStored } from './retry-until-stored.ts';
 
 export type OutgoingDeps = { publisher: Publisher; postgres: Postgres };

@@ -191,7 +191,9 @@ async function appendWebhooks(pool: pg.Pool, statement: string, rows: readonly W
       }),
     }),
   );
-  const values = [`[${facts.join()}]`, Buffer.concat(blob, blobLength)];
+  // The bytes of a large row alone are not copied.
+  const bytes = blob.length === 1 ? blob[0] : Buffer.concat(blob, blobLength);
+  const values = [`[${facts.join()}]`, bytes];
   const stale = staleBuckets(times, Date.now());
   if (stale) await pool.query(`with ${markStale('$3')}, ${statement}`, [...values, stale]);
   else await pool.query(`with ${statement}`, values);

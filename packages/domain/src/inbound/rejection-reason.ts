@@ -19,7 +19,7 @@ const explanations = {
   'body.not_json': 'The body is declared as JSON and does not parse.',
   'webhook.conflict': 'The same id was accepted before with another body.',
   'webhook.undecided': 'An earlier request for this webhook was still in progress.',
-  'webhook.not_queued': 'No store could take the webhook.',
+  'webhook.not_queued': 'No store could take the webhook in time.',
 } as const;
 
 export type ReasonCode = keyof typeof explanations;

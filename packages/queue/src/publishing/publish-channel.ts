@@ -83,33 +83,46 @@ export class PublishChannel implements ChannelUser {
     if (refusal !== undefined || channel === undefined) {
       return Promise.resolve({ kind: 'failed', reason: refusal ?? 'disconnected', maybeStored: false });
     }
-    return new Promise((resolve) => {
-      const end = (result: PublishResult) => {
-        clearTimeout(timer);
-        this.#pending.delete(end);
-        resolve(result);
-      };
-      const timer = setTimeout(() => {
-        const now = Date.now();
-        this.#circuit.failed(now);
-        this.#options.onTimeout(publishedAt, now);
-        end({ kind: 'failed', reason: 'timed_out', maybeStored: true });
-      }, this.#options.confirmTimeoutMs);
-      this.#pending.add(end);
-      const messageId = String((this.#lastId += 1));
-      const onConfirm = (error: unknown) => end(this.#resultOf(messageId, error));
-      try {
-        channel.publish(
-          exchange,
-          routingKey,
-          body,
-          { persistent: true, mandatory: true, messageId, timestamp: Math.floor(publishedAt / 1_000) },
-          onConfirm,
-        );
-      } catch {
-        end({ kind: 'failed', reason: 'channel_closed', maybeStored: false });
-      }
-    });
+    const messageId = String((this.#lastId += 1));
+    const { result, end, onConfirm } = this.#expectConfirm(messageId, publishedAt);
+    const options = {
+      persistent: true,
+      mandatory: true,
+      messageId,
+      timestamp: Math.floor(publishedAt / 1_000),
+    };
+    try {
+      channel.publish(exchange, routingKey, body, options, onConfirm);
+    } catch {
+      end({ kind: 'failed', reason: 'channel_closed', maybeStored: false });
+    }
+    return result;
+  }
+
+  /** These closures live until the confirm. Closures of `publish` would hold the body as long. */
+  #expectConfirm(
+    messageId: string,
+    publishedAt: number,
+  ): {
+    result: Promise<PublishResult>;
+    end: (result: PublishResult) => void;
+    onConfirm: (error: unknown) => void;
+  } {
+    let resolveWith: (result: PublishResult) => void;
+    const result = new Promise<PublishResult>((resolve) => (resolveWith = resolve));
+    const end = (ended: PublishResult) => {
+      clearTimeout(timer);
+      this.#pending.delete(end);
+      resolveWith(ended);
+    };
+    const timer = setTimeout(() => {
+      const now = Date.now();
+      this.#circuit.failed(now);
+      this.#options.onTimeout(publishedAt, now);
+      end({ kind: 'failed', reason: 'timed_out', maybeStored: true });
+    }, this.#options.confirmTimeoutMs);
+    this.#pending.add(end);
+    return { result, end, onConfirm: (error) => end(this.#resultOf(messageId, error)) };
   }
 
   #refusal(now: number): PublishFailure | undefined {

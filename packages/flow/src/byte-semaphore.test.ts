@@ -4,13 +4,15 @@ import { ByteSemaphore } from './byte-semaphore.ts';
 function work(semaphore: ByteSemaphore) {
   const running: { name: string; bytes: number; end: () => void }[] = [];
   const order: string[] = [];
-  const add = (name: string, bytes: number) =>
-    semaphore.run(bytes, () => {
+  const add = (name: string, bytes: number, giveUp?: AbortSignal) => {
+    const begin = () => {
       order.push(name);
       return new Promise<void>((resolve) => {
         running.push({ name, bytes, end: resolve });
       });
-    });
+    };
+    return giveUp ? semaphore.run(bytes, begin, giveUp) : semaphore.run(bytes, begin);
+  };
   const endAll = async () => {
     for (const { end } of running.splice(0)) end();
     await new Promise((resolve) => setImmediate(resolve));
@@ -55,4 +57,32 @@ it('a byte semaphore admits the next work after a failure, and passes the failur
   const next = semaphore.run(1, async () => 'done');
   await expect(failing).rejects.toThrow('broken');
   expect(await next).toBe('done');
+});
+
+it('work that gives up while it waits for a byte semaphore never runs, and makes room for smaller work behind it', async () => {
+  const { add, endAll, order, bytes } = work(new ByteSemaphore(10));
+  const giveUp = new AbortController();
+  void add('a', 8);
+  const huge = add('huge', 9, giveUp.signal);
+  void add('b', 2);
+  expect(order).toEqual(['a']);
+  giveUp.abort();
+  expect(await huge).toBeUndefined();
+  expect(order).toEqual(['a', 'b']);
+  expect(bytes()).toBe(10);
+  await endAll();
+  void add('c', 10);
+  expect(order).toEqual(['a', 'b', 'c']);
+});
+
+it('work that gave up before it would wait for a byte semaphore never runs, and work that runs ends in spite of it', async () => {
+  const semaphore = new ByteSemaphore(1);
+  const giveUp = new AbortController();
+  let end: (outcome: string) => void = () => {};
+  const running = semaphore.run(1, () => new Promise<string>((resolve) => (end = resolve)), giveUp.signal);
+  giveUp.abort();
+  const late = await semaphore.run(1, () => Promise.reject(new Error('ran')), giveUp.signal);
+  expect(late).toBeUndefined();
+  end('done');
+  expect(await running).toBe('done');
 });
