@@ -4,7 +4,7 @@ import type { ApiRole } from '@hqrelay/domain/access/api-role';
 import { createLogger } from '@hqrelay/runtime/logger';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
-import { afterAll, inject } from 'vitest';
+import { afterAll, beforeEach, inject } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { createConsole } from '../src/console.ts';
 import { createDocumentCheck, type CheckAnswer } from './document-check.ts';
@@ -43,13 +43,18 @@ export async function openConsoleWorld(more: Record<string, string> = {}) {
   });
   await waitFor('the console to be ready', async () => (await fetch(`${url}/health/ready`)).ok);
   const check = createDocumentCheck((await (await fetch(`${url}/api/openapi.json`)).json()) as object);
-  const admin = await makeKey(world, 'admin');
+  let admin = await makeKey(world, 'admin');
+  // The API limits the requests of one key by time: with a key for the whole file a fast machine would reach the limit.
+  beforeEach(async () => {
+    admin = await makeKey(world, 'admin');
+  });
   return {
     ...world,
     url,
     log,
     check,
-    admin,
+    /** The key of an admin, another one in each test. */
+    admin: () => admin,
     makeKey: (role: ApiRole, options: KeyOptions = {}) => makeKey(world, role, options),
     makeLink: (role: ApiRole, options: LinkOptions = {}) => makeLink(world, url, role, options),
     signIn: (link: string, headers?: Record<string, string>) => signIn(url, link, headers),
@@ -59,7 +64,7 @@ export async function openConsoleWorld(more: Record<string, string> = {}) {
       if (statusCode !== 201) throw new Error(`the sign-in was answered ${statusCode}`);
       return cookie;
     },
-    ...createClient(url, check, admin),
+    ...createClient(url, check, () => admin),
   };
 }
 
@@ -119,11 +124,11 @@ function pageHeaders(url: string): Record<string, string> {
 }
 
 /** Requests as the admin unless another key is given; every answer must be one that the OpenAPI document describes. */
-function createClient(url: string, check: CheckAnswer, admin: string) {
+function createClient(url: string, check: CheckAnswer, admin: () => string) {
   const request = async (
     method: string,
     path: string,
-    { session, key = session === undefined ? admin : null, body, headers = {} }: RequestOptions = {},
+    { session, key = session === undefined ? admin() : null, body, headers = {} }: RequestOptions = {},
   ): Promise<Answer> => {
     const response = await fetch(`${url}${path}`, {
       method,

@@ -43,7 +43,7 @@ it('the reader of the document consists of files of the console, under a policy 
 });
 
 it('an unknown path is answered 404, and a method that a path does not take 405, in the form of every error', async () => {
-  const unknown = await fetch(`${url}/api/v1/nothing`, { headers: { authorization: `Bearer ${admin}` } });
+  const unknown = await fetch(`${url}/api/v1/nothing`, { headers: { authorization: `Bearer ${admin()}` } });
   expect(unknown.status).toBe(404);
   expect(await unknown.json()).toMatchObject({ error: { code: 'path.unknown' } });
   const put = await fetch(`${url}/api/v1/projects`, { method: 'PUT' });

@@ -112,7 +112,7 @@ describe('the pages', () => {
 it('a payload is downloaded and never rendered, also when its link is opened', async () => {
   const payload = { payload: Buffer.from('<script>alert(1)</script>'), headers: [], query: '' };
   const id = await recordWebhook(sql, { projectId: await createProject() }, payload);
-  const answer = await get(`/api/v1/webhooks/${id}/payload`, { key: admin });
+  const answer = await get(`/api/v1/webhooks/${id}/payload`, { key: admin() });
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     'content-type': 'application/octet-stream',
     'content-disposition': expect.stringMatching(/^attachment; filename="/) as string,

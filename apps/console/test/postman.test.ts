@@ -30,7 +30,7 @@ async function makeVariables(): Promise<Record<string, string>> {
   const session = await get('/api/v1/me', { session: await makeSession('viewer') });
   return {
     baseUrl: url,
-    apiKey: admin,
+    apiKey: admin(),
     projectId,
     endpointId,
     webhooksId,

@@ -53,6 +53,8 @@ it(
 
     await replayAll(page, { count: 20, perSecond: 1 });
     await page.getByRole('progressbar').waitFor();
+    // The job waits, so that it does not end before it is cancelled.
+    await sql.query("update replay_jobs set next_due_at = now() + interval '1 hour'");
     await page.getByRole('button', { name: 'Cancel …' }).click();
     await page.getByRole('button', { name: 'Cancel it' }).click();
     await page.getByText('Cancelled after').waitFor();
