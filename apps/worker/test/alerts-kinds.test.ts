@@ -1,6 +1,5 @@
 import { markNearLimit } from '@hqrelay/cache/near-limit';
 import { disableEndpoint } from '@hqrelay/db/queries/disable-endpoint';
-import { listSilentProjects } from '@hqrelay/db/queries/silent-projects';
 import type { AlertKind } from '@hqrelay/domain/alerts/alert-kind';
 import { newId } from '@hqrelay/domain/ids';
 import { recordAttempt } from '@hqrelay/testing/database/record-attempt';
@@ -261,55 +260,4 @@ it('rate_limit_near: a project that is marked is told, and that its mark went', 
   await world.deps.cache.redis.zrem('hqrelay:nearLimit', rule.projectId);
   await world.evaluate();
   expect((await rule.told()).at(-1)).toBe('rate_limit_near recovered 0');
-});
-
-describe('project_silent', () => {
-  /** Webhooks of the last complete hour, one to four weeks before. */
-  async function addHistory(projectId: string, perWeek: readonly number[]): Promise<void> {
-    await sql.query(
-      `insert into received_statistics (project_id, bucket_at, status, requests)
-       select $1, date_trunc('hour', now() at time zone 'UTC') at time zone 'UTC' - interval '1 hour' - week * interval '168 hours',
-         'queued', requests
-       from unnest($2::int[]) with ordinality as w (requests, week) where requests > 0`,
-      [projectId, perWeek],
-    );
-  }
-
-  const isSilent = async ({ projectId }: Open) =>
-    (await listSilentProjects(sql, world.now())).some((each) => each.projectId === projectId);
-
-  it('a project without a webhook in an hour where at least ten came on average is told, until one comes', async () => {
-    const rule = await open('project_silent');
-    await addHistory(rule.projectId, [10, 9, 11, 10]);
-    expect(await isSilent(rule)).toBe(true);
-    await world.settle();
-    expect(await rule.told()).toEqual(['project_silent firing 0']);
-    expect((await world.messages(rule.ruleId))[0]?.reason).toContain('where 10 came');
-    await recordWebhook(sql, { projectId: rule.projectId, id: newId(world.now()) });
-    clock.aheadMs += 1_000;
-    await world.evaluate();
-    expect(await isSilent(rule)).toBe(false);
-    expect((await rule.told()).at(-1)).toBe('project_silent recovered 0');
-  });
-
-  it.each([
-    ['fewer than ten are expected', [10, 9, 10, 10]],
-    ['the history is three weeks long', [40, 40, 40, 0]],
-    ['one week had a burst', [0, 0, 0, 400]],
-  ])('a project is not silent when %s', async (_why, perWeek) => {
-    const rule = await open('project_silent');
-    await addHistory(rule.projectId, perWeek);
-    expect(await isSilent(rule)).toBe(false);
-  });
-
-  it('a project is not silent when webhooks came in that hour, also those that the relay could not take', async () => {
-    const rule = await open('project_silent');
-    await addHistory(rule.projectId, [50, 50, 50, 50]);
-    await recordWebhook(
-      sql,
-      { projectId: rule.projectId, status: 'failed_to_queue', id: newId(ago(1_000)) },
-      null,
-    );
-    expect(await isSilent(rule)).toBe(false);
-  });
 });

@@ -65,7 +65,12 @@ export async function openAlertsWorld() {
     await mail.close();
     await world.close();
   });
-  const evaluate = () => evaluateAlerts(deps);
+  /** A job does nothing while Postgres counts as down, as it may for a moment on a busy machine. */
+  const untilUp = () => waitFor('Postgres', () => postgres.health.isUp);
+  const evaluate = async () => {
+    await untilUp();
+    return evaluateAlerts(deps);
+  };
   const messages = async (ruleId?: string) => {
     const { rows } = await world.sql.query<MessageInSql>(
       'select * from alert_messages where $1::uuid is null or rule_id = $1 order by created_at, id',
@@ -81,7 +86,10 @@ export async function openAlertsWorld() {
     deps,
     warnings,
     evaluate,
-    send: () => sendAlerts(deps),
+    send: async () => {
+      await untilUp();
+      return sendAlerts(deps);
+    },
     messages,
     /** Evaluates now and after the time in which occurrences are gathered. */
     async settle() {

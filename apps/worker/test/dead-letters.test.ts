@@ -89,9 +89,9 @@ describe('dead letters in the queue', () => {
   it('dead letters stay in the queue while Postgres is down', async () => {
     const letter = deadDelivery();
     await world.sendToDeadLetters(letter.parked);
+    const storeDeadLetters = createStoreDeadLetters(storeDeadLettersDeps());
     world.postgres.markDown(new Error('down'));
-    expect(await world.storeDeadLetters()).toBe(0);
-    await world.waitUntilUp();
+    expect(await storeDeadLetters()).toBe(0);
     expect(await world.storeDeadLetters()).toBe(1);
     expect(await world.deadLettersOf(letter.id)).toHaveLength(1);
   });
@@ -103,6 +103,7 @@ describe('dead letters in the queue', () => {
     );
     // A job of its own, because it pauses after a refusal.
     const storeDeadLetters = createStoreDeadLetters(storeDeadLettersDeps());
+    await world.waitUntilUp();
     const letters = Array.from({ length: 9 }, (_, index) => deadDelivery(index === 4 ? 'refused' : 'fine'));
     for (const { parked } of letters) await world.sendToDeadLetters(parked);
     const refused = letters[4]!;
@@ -133,12 +134,12 @@ describe('dead letters in the queue', () => {
     await world.sendToDeadLetters(Buffer.from('poison'));
     await world.storeDeadLetters();
     await waitFor('the queue to be empty', async () => (await world.depthOf(deadLetterQueue)) === 0);
-    expect(await count()).toBe(2);
+    await waitFor('both in the table', async () => (await count()) === 2);
     await world.sql.query('update dead_letters set replay_id = $1, replayed_at = now() where id = $2', [
       freshId(),
       letters[0].deliveryId,
     ]);
-    expect(await count()).toBe(1);
+    await waitFor('the other one', async () => (await count()) === 1);
     // While one of the two stores is unavailable, the gauge keeps its last value.
     await world.sendToDeadLetters(Buffer.from('more poison'));
     const unavailable = new Postgres({

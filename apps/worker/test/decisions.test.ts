@@ -1,63 +1,21 @@
-import type { ActionResult } from '@hqrelay/actions/action';
-import { cancelDelivery } from '@hqrelay/actions/delivery/cancel-delivery';
-import { retryDeliveryNow } from '@hqrelay/actions/delivery/retry-delivery-now';
 import { replayWebhook } from '@hqrelay/actions/replay/replay-webhook';
 import { deliveryId } from '@hqrelay/domain/ids';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { recordWebhook } from '@hqrelay/testing/database/record-webhook';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterEach, describe, expect, it } from 'vitest';
+import { actor, decidingIn, seedWaiting as seedWaitingIn, valueOf } from './decided-deliveries.ts';
 import { handle, nextAttempts, seedWebhook } from './duplicate-messages.ts';
 import { openWorkerWorld } from './worker-world.ts';
 
 const world = await openWorkerWorld();
-const actor = 'cli:test' as const;
+const { retryNow, cancel, stateOf } = decidingIn(world);
+const seedWaiting = (retry: string) => seedWaitingIn(world, retry);
 
 afterEach(async () => {
   world.clock.aheadMs = 0;
   await world.sql.query('delete from held_deliveries');
 });
-
-/** A delivery whose first attempt has failed, its endpoint, and the message of its second attempt, which a delay queue has. */
-async function seedWaiting(retry: string) {
-  const seeded = await seedWebhook(world, retry);
-  const { id, projectId, endpointId, endpoint } = seeded;
-  await recordWebhook(world.sql, { id, projectId, endpointIds: [endpointId] });
-  endpoint.answerWith({ statusCode: 500 });
-  await world.send(seeded.content);
-  const [first] = await world.waitForAttempts(id, 1);
-  await waitFor(
-    'the follow-up',
-    async () => nextAttempts(world, id).length > 0 || (await world.held()).length > 0,
-  );
-  const dueAt = first!.next_attempt_at!.getTime();
-  return {
-    ...seeded,
-    deliveryId: deliveryId(id, endpointId),
-    dueAt,
-    delayed: seeded.attempt({ attemptNum: 2, lane: 'retry', notBefore: dueAt }),
-  };
-}
-
-const valueOf = <T>(result: ActionResult<T>): T => {
-  if (result.kind === 'refused') throw new Error(`${result.code}: ${result.message}`);
-  return result.value;
-};
-const retryNow = (id: string) =>
-  retryDeliveryNow({ pool: world.sql, actor }, { deliveryId: id, now: Date.now() });
-const cancel = (id: string) =>
-  cancelDelivery(
-    { pool: world.sql, actor, announceChange: (projectId) => world.forget(projectId) },
-    { deliveryId: id, now: Date.now() },
-  );
-
-async function stateOf(id: string): Promise<{ state: string; attempts: number }> {
-  const { rows } = await world.sql.query(
-    'select state, attempts from delivery_status where webhook_log_id = $1',
-    [id],
-  );
-  return rows[0];
-}
 
 describe('a delivery that is retried now', () => {
   it('a waiting delivery is posted once, and its message from the delay queue is acknowledged without a request', async () => {
@@ -89,11 +47,11 @@ describe('a delivery that is retried now', () => {
   });
 
   it('a waiting delivery goes through the real delay queue after a retry without another request', async () => {
-    const { id, endpoint, ...seeded } = await seedWaiting('3s,1h');
+    const { id, endpoint, ...seeded } = await seedWaiting('10s,1h');
     valueOf(await retryNow(seeded.deliveryId));
     await world.releaseHeld();
     await world.waitForAttempts(id, 2);
-    const queues = ['hqrelay.delay.1s', 'hqrelay.delay.2s', 'hqrelay.retries'];
+    const queues = [...['1s', '2s', '5s', '10s'].map((rung) => `hqrelay.delay.${rung}`), 'hqrelay.retries'];
     await waitFor('the delayed message to be acknowledged', async () => {
       const depths = await Promise.all(queues.map((queue) => world.depthOf(queue)));
       return depths.every((depth) => depth === 0) && world.consumers.every((each) => each.inFlight === 0);
@@ -126,8 +84,7 @@ describe('a delivery that is retried now', () => {
 
   it('a delivery whose attempt is due is left alone, and a message that was lost is made again', async () => {
     const { id, endpoint, dueAt, ...seeded } = await seedWaiting('1h');
-    const at = (now: number) =>
-      retryDeliveryNow({ pool: world.sql, actor }, { deliveryId: seeded.deliveryId, now });
+    const at = (now: number) => retryNow(seeded.deliveryId, now);
     expect(valueOf(await at(dueAt + 30_000))).toMatchObject({ state: 'waiting' });
     expect(await world.held()).toEqual([]);
     expect(valueOf(await at(dueAt + 180_000))).toMatchObject({ state: 'held' });
@@ -247,12 +204,15 @@ describe('a delivery that is cancelled', () => {
     [500, 'cancelled', true],
   ])('an attempt in flight that is answered %i leaves the delivery %s', async (statusCode, state, isDead) => {
     const { id, endpoint, dueAt, delayed, ...seeded } = await seedWaiting('1h');
-    endpoint.answerWith({ statusCode, delayMs: 1_500 });
+    let answer = () => {};
+    endpoint.answerWith({ statusCode, after: new Promise<void>((resolve) => (answer = resolve)) });
     world.clock.aheadMs = dueAt - Date.now() + 1_000;
     const handled = handle(world, delayed);
     await waitFor('the request', () => endpoint.requests.length === 2);
     valueOf(await cancel(seeded.deliveryId));
+    answer();
     expect(await handled).toBe('ack');
+    await world.waitForAttempts(id, 2);
     expect(await stateOf(id)).toEqual({ state, attempts: 2 });
     if (!isDead) return;
     const letter = await world.waitForDeadLetter(seeded.deliveryId);

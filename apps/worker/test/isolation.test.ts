@@ -126,8 +126,8 @@ describe('an endpoint whose breaker is open', () => {
     });
     for (const id of ids)
       expect(await world.waitForAttempts(id, 1)).toMatchObject([{ attempt_num: 1, status: 'delivered' }]);
-    expect(world.logs).toContainEqual(
-      expect.objectContaining({ msg: 'endpoint.breaker', endpointId, state: 'closed' }),
+    await waitFor('the log line', () =>
+      world.logs.some((line) => line.endpointId === endpointId && line['state'] === 'closed'),
     );
   });
 
@@ -195,6 +195,7 @@ describe('an endpoint that answers slowly', () => {
     const count = share + 44;
     await sendMany(projectId, endpointId, count);
     await waitFor('the rest to be held', async () => (await heldFor('breaker')) === count - share);
+    await waitFor('the share', () => endpoint.requests.length >= share);
     expect(endpoint.requests).toHaveLength(share);
     // The slots that only retries may take: one at each of sixteen workers.
     expect(await world.releaseHeld()).toBe(16);

@@ -122,7 +122,7 @@ async function closeOther(run: Run): Promise<void> {
 
 async function untilEnded({ endpointId, redelivered }: Run): Promise<void> {
   const hasEnded = async () => {
-    await world.jobs.endTurns.run();
+    await world.endTurns();
     const sql = 'select from ordered_deliveries where endpoint_id = $1';
     return (await world.sql.query(sql, [endpointId])).rows.length === 0;
   };

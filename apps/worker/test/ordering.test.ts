@@ -2,7 +2,7 @@ import { timeOfId } from '@hqrelay/domain/ids';
 import type { RecordedRequest, RecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { describe, expect, it } from 'vitest';
-import { acceptingAt } from './ordered-webhooks.ts';
+import { acceptingAt, type Accepted } from './ordered-webhooks.ts';
 import { openWorkerWorld } from './worker-world.ts';
 
 const world = await openWorkerWorld();
@@ -25,6 +25,39 @@ function refuse(endpoint: RecordingEndpoint, isRefused: (id: string) => boolean)
   endpoint.answerWith((request) => ({ statusCode: isRefused(bodyOf(request).id) ? 503 : 200 }));
 }
 
+/** Answers 503 to the first attempt of the first webhook. Its later attempts wait until the returned function is called. */
+function refuseFirst(endpoint: RecordingEndpoint): () => void {
+  let answer = () => {};
+  const after = new Promise<void>((resolve) => (answer = resolve));
+  endpoint.answerWith((request) => {
+    if (bodyOf(request).id !== bodyOf(endpoint.requests[0]!).id) return {};
+    return request.headers['x-hqrelay-attempt'] === '1' ? { statusCode: 503 } : { after };
+  });
+  return () => answer();
+}
+
+/** Waits for a webhook, and runs the job until it arrives. */
+function waitForTurn(endpoint: RecordingEndpoint, { id }: Pick<Accepted, 'id'>): Promise<unknown> {
+  return waitFor('the webhook whose turn it is', async () => {
+    await world.endTurns();
+    return endpoint.requests.some((request) => bodyOf(request).id === id);
+  });
+}
+
+/** The worker crashes instead of ending its next turn. Returns a function that waits for the crash and starts it again. */
+function crashBeforeEnd(): () => Promise<void> {
+  const { leaveKey } = world.deps;
+  let isCrashed = false;
+  world.deps.leaveKey = async () => {
+    isCrashed = true;
+    return false;
+  };
+  return async () => {
+    await waitFor('the crash', () => isCrashed);
+    world.deps.leaveKey = leaveKey;
+  };
+}
+
 async function turnsOf(endpointId: string): Promise<number> {
   const { rows } = await world.sql.query('select from ordered_deliveries where endpoint_id = $1', [
     endpointId,
@@ -32,14 +65,18 @@ async function turnsOf(endpointId: string): Promise<number> {
   return rows.length;
 }
 
+async function waitForTurnsToEnd(endpointId: string): Promise<void> {
+  await waitFor('all turns to end', async () => {
+    await world.endTurns();
+    return (await turnsOf(endpointId)) === 0;
+  });
+}
+
 describe('an ordered endpoint', () => {
   it('a delivery that is retried holds back later ones of its key, and no others', async () => {
-    const { endpoint, endpointId, accept } = await seedOrdered();
-    const failing = new Set<string>();
-    endpoint.answerWith({ statusCode: 503 });
+    const { endpoint, endpointId, accept } = await seedOrdered({ timeoutMs: 120_000 });
+    const answer = refuseFirst(endpoint);
     const first = await accept('a');
-    failing.add(first.id);
-    refuse(endpoint, (id) => failing.has(id));
     await world.waitForAttempts(first.id, 1);
     const second = await accept('a');
     const third = await accept('a');
@@ -51,10 +88,10 @@ describe('an ordered endpoint', () => {
     }
     expect(new Set(arrivals(endpoint, 'a'))).toEqual(new Set([first.id]));
 
-    failing.clear();
-    await waitFor('the key', () => arrivals(endpoint, 'a').includes(third.id));
-    expect(arrivals(endpoint, 'a').slice(-3)).toEqual([first.id, second.id, third.id]);
-    await waitFor('all turns to end', async () => (await turnsOf(endpointId)) === 0);
+    answer();
+    await waitForTurn(endpoint, third);
+    expect(arrivals(endpoint, 'a')).toEqual([first.id, first.id, second.id, third.id]);
+    await waitForTurnsToEnd(endpointId);
     expect((await world.held()).filter(({ reason }) => reason === 'order')).toEqual([]);
   });
 
@@ -72,7 +109,7 @@ describe('an ordered endpoint', () => {
     const webhooks = Array.from({ length: 20 }, () => draft('a'));
     for (const webhook of webhooks) await webhook.record();
     for (const webhook of webhooks.toReversed()) await world.send(webhook.message);
-    await endpoint.waitForRequests(20);
+    await waitForTurn(endpoint, webhooks.at(-1)!);
     expect(arrivals(endpoint, 'a')).toEqual(webhooks.map(({ id }) => id));
   });
 
@@ -83,8 +120,7 @@ describe('an ordered endpoint', () => {
     expect(await world.waitForHeld(webhook.id)).toMatchObject({ reason: 'order' });
     expect(endpoint.requests).toEqual([]);
     await webhook.record();
-    await world.jobs.endTurns.run();
-    await endpoint.waitForRequests(1);
+    await waitForTurn(endpoint, webhook);
   });
 
   it('after a dead letter the later ones of its key follow', async () => {
@@ -95,7 +131,7 @@ describe('an ordered endpoint', () => {
     refused.add(first.id);
     refuse(endpoint, (id) => refused.has(id));
     const second = await accept('a');
-    await waitFor('the second', () => arrivals(endpoint, 'a').includes(second.id));
+    await waitForTurn(endpoint, second);
     expect(arrivals(endpoint, 'a')).toEqual([first.id, first.id, second.id]);
     await world.waitForDeadLetter(first.deliveryId);
   });
@@ -111,7 +147,7 @@ describe('an ordered endpoint', () => {
     endpoint.answerWith({ statusCode: 200 });
     const other = await accept('b');
     await waitFor('the other key', () => arrivals(endpoint, 'b').includes(other.id));
-    await world.jobs.endTurns.run();
+    await world.endTurns();
     expect(arrivals(endpoint, 'a')).not.toContain(second.id);
 
     // As a replay of it is recorded.
@@ -121,19 +157,18 @@ describe('an ordered endpoint', () => {
        values ($4, gen_random_uuid(), $1, $2, $3, 'replay', 1, 'delivered', 1, 'test', $5)`,
       [first.id, projectId, endpointId, second.id, new Date(timeOfId(second.id))],
     );
-    await world.jobs.endTurns.run();
-    await waitFor('the second', () => arrivals(endpoint, 'a').includes(second.id));
+    await waitForTurn(endpoint, second);
   });
 
   it('an endpoint whose key was removed delivers those that wait in their order', async () => {
-    const { projectId, endpointId, endpoint, accept } = await seedOrdered();
-    endpoint.answerWith({ statusCode: 503 });
+    const { projectId, endpointId, endpoint, accept } = await seedOrdered({ timeoutMs: 120_000 });
+    const answer = refuseFirst(endpoint);
     const first = await accept('a');
     const second = await accept('a');
     await world.waitForHeld(second.id);
     await world.changeEndpoint(projectId, endpointId, 'ordering_key = null');
-    endpoint.answerWith({ statusCode: 200 });
-    await waitFor('the second', () => arrivals(endpoint, 'a').includes(second.id));
+    answer();
+    await waitForTurn(endpoint, second);
     expect(arrivals(endpoint, 'a').indexOf(second.id)).toBeGreaterThan(
       arrivals(endpoint, 'a').lastIndexOf(first.id),
     );
@@ -146,17 +181,16 @@ describe('a crash of a worker', () => {
     const [first, second] = [draft('a'), draft('a')] as const;
     await first.record();
     await second.record();
-    const { leaveKey } = world.deps;
-    world.deps.leaveKey = async () => false;
+    const restart = crashBeforeEnd();
     await world.send(first.message);
     await world.waitForAttempts(first.id, 1);
+    await restart();
     await world.send(second.message);
     await world.waitForHeld(second.id);
-    world.deps.leaveKey = leaveKey;
     expect(await world.redeliver(first.message)).toBe('ack');
     await waitFor('the second', () => arrivals(endpoint, 'a').includes(second.id));
     expect(arrivals(endpoint, 'a')).toEqual([first.id, second.id]);
-    await waitFor('all turns to end', async () => (await turnsOf(endpointId)) === 0);
+    await waitForTurnsToEnd(endpointId);
   });
 
   it('a turn that no message ends is ended by the job', async () => {
@@ -164,28 +198,30 @@ describe('a crash of a worker', () => {
     const [first, second] = [draft('a'), draft('a')] as const;
     await first.record();
     await second.record();
-    const { leaveKey } = world.deps;
-    world.deps.leaveKey = async () => false;
+    const restart = crashBeforeEnd();
     await world.send(first.message);
     await world.waitForAttempts(first.id, 1);
+    await restart();
     await world.send(second.message);
     await world.waitForHeld(second.id);
-    world.deps.leaveKey = leaveKey;
-    expect(await world.jobs.endTurns.run()).toBe(1);
-    await waitFor('the second', () => arrivals(endpoint, 'a').includes(second.id));
+    await waitForTurn(endpoint, second);
+    expect(arrivals(endpoint, 'a')).toEqual([first.id, second.id]);
   });
 
   it('a duplicate of a delivery that another worker posts waits for its claim', async () => {
     const { endpoint, draft } = await seedOrdered({ timeoutMs: 1_000 });
     const webhook = draft('a');
     await webhook.record();
-    await world.sql.query(
-      "update ordered_deliveries set claimed_attempt = 1, claimed_until = now() + interval '2 seconds' where delivery_id = $1",
-      [webhook.deliveryId],
-    );
+    const claimUntil = (time: string) =>
+      world.sql.query(
+        `update ordered_deliveries set claimed_attempt = 1, claimed_until = ${time} where delivery_id = $1`,
+        [webhook.deliveryId],
+      );
+    await claimUntil("now() + interval '1 hour'");
     await world.send(webhook.message);
     await waitFor('the delay', () => world.publishedOf(webhook.id).length > 0);
     expect(endpoint.requests).toEqual([]);
+    await claimUntil("now() - interval '1 second'");
     await endpoint.waitForRequests(1);
   });
 
@@ -223,10 +259,10 @@ describe('a dead letter of an endpoint that holds', () => {
       [first.deliveryId, first.id, endpointId, projectId],
     );
     // Its last attempt may be in flight until its claim is over.
-    await world.sql.query('update ordered_deliveries set claimed_until = now() where delivery_id = $1', [
-      first.deliveryId,
-    ]);
-    expect(await world.jobs.endTurns.run()).toBe(1);
-    await waitFor('the second', () => arrivals(endpoint, 'a').includes(second.id));
+    await world.sql.query(
+      "update ordered_deliveries set claimed_until = now() - interval '1 second' where delivery_id = $1",
+      [first.deliveryId],
+    );
+    await waitForTurn(endpoint, second);
   });
 });

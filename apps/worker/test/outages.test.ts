@@ -1,5 +1,5 @@
 import type { HoldReason } from '@hqrelay/db/queries/held-deliveries';
-import { deliveryId } from '@hqrelay/domain/ids';
+import { deliveryId, timeOfId } from '@hqrelay/domain/ids';
 import { decodeMessage } from '@hqrelay/queue/messages';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
@@ -75,12 +75,13 @@ describe('while Postgres is stopped', () => {
     const holdFor = (reason: HoldReason) =>
       hold(world.deps, { envelope: { ...envelope, delivery }, body }, reason, 0);
     await withoutPostgres(async () => {
+      world.clock.stoppedAt = timeOfId(id);
       await holdFor('paused');
       await holdFor('breaker');
       await holdFor('disabled');
       world.clock.aheadMs = 40_000;
       await holdFor('paused');
-      world.clock.aheadMs = 0;
+      Object.assign(world.clock, { stoppedAt: undefined, aheadMs: 0 });
     });
     const exchanges = world.publishedOf(id).map(({ exchange }) => exchange);
     expect(exchanges.slice(0, 2)).toEqual(['hqrelay.delay.2s', 'hqrelay.delay.2s']);
@@ -204,7 +205,7 @@ describe('ordered webhooks that were accepted while Postgres was stopped', () =>
     });
     // A statement that ends a turn may time out on a busy machine; then the job ends it.
     await waitFor('all three to be delivered', async () => {
-      await world.jobs.endTurns.run();
+      await world.endTurns();
       return endpoint.requests.length === 4;
     });
     const ids = endpoint.requests.map(({ headers }) => headers['webhook-id']);

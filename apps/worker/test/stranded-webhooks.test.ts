@@ -16,7 +16,7 @@ let requests: RecordingEndpoint['requests'];
 
 beforeAll(async () => {
   // The job's first look at the queues.
-  await world.worker.jobs.putBackStranded.run(running);
+  await world.jobs.putBackStranded.run(running);
 });
 
 beforeEach(async () => {
@@ -42,7 +42,7 @@ const record = (log: Partial<WebhookLogRow> = {}): Promise<string> =>
   recordWebhook(world.sql, { id: newId(world.now()), projectId, endpointIds: [endpointId], ...log });
 
 /** Runs the job now and again a minute later. Returns how many webhooks the second run put back. */
-async function putBackAfterAMinute(jobs = world.worker.jobs): Promise<number> {
+async function putBackAfterAMinute(jobs = world.jobs): Promise<number> {
   world.clock.aheadMs += 1;
   await jobs.putBackStranded.run(running);
   world.clock.aheadMs += minuteMs;
@@ -53,7 +53,7 @@ describe('a recorded webhook without a message', () => {
   it('a recorded webhook without a message is delivered once after a minute, without a provider retry', async () => {
     const id = await record();
     expect(await putBackAfterAMinute()).toBe(1);
-    await world.worker.jobs.drainOutbox.run(running);
+    await world.jobs.drainOutbox.run(running);
     await world.waitForAttempts(id, 1);
     expect(requests).toMatchObject([{ headers: { 'webhook-id': id, 'x-hqrelay-attempt': '1' } }]);
     expect(world.logs).toContainEqual(expect.objectContaining({ msg: 'webhook.put_back', id }));
@@ -64,7 +64,7 @@ describe('a recorded webhook without a message', () => {
     const another = await startAnotherWorker(world);
     await record();
     world.clock.aheadMs += 1;
-    const both = [world.worker.jobs, another.jobs];
+    const both = [world.jobs, another.jobs];
     for (const jobs of both) await jobs.putBackStranded.run(running);
     world.clock.aheadMs += minuteMs;
     const putBack = await Promise.all(both.map((jobs) => jobs.putBackStranded.run(running)));
@@ -76,10 +76,10 @@ describe('a recorded webhook without a message', () => {
     const ids = await Promise.all(Array.from({ length: 120 }, () => record()));
     expect(await putBackAfterAMinute()).toBe(100);
     // The next hundred wait until the outbox and the work queues are empty.
-    expect(await world.worker.jobs.putBackStranded.run(running)).toBe(0);
-    await world.worker.jobs.drainOutbox.run(running);
+    expect(await world.jobs.putBackStranded.run(running)).toBe(0);
+    await world.jobs.drainOutbox.run(running);
     for (const id of ids.toSorted().slice(0, 100)) await world.waitForAttempts(id, 1);
-    await waitFor('the rest', async () => (await world.worker.jobs.putBackStranded.run(running)) === 20);
+    await waitFor('the rest', async () => (await world.jobs.putBackStranded.run(running)) === 20);
   });
 });
 
@@ -87,9 +87,9 @@ describe('a webhook that is not put back', () => {
   it('a webhook is not put back within a minute of its receipt', async () => {
     await record();
     world.clock.aheadMs += 1;
-    await world.worker.jobs.putBackStranded.run(running);
+    await world.jobs.putBackStranded.run(running);
     world.clock.aheadMs += 58_000;
-    expect(await world.worker.jobs.putBackStranded.run(running)).toBe(0);
+    expect(await world.jobs.putBackStranded.run(running)).toBe(0);
   });
 
   it('a webhook that has an attempt, is held, is a dead letter, or owes nothing is not put back', async () => {
@@ -113,7 +113,7 @@ describe('a webhook that is not put back', () => {
       message,
     });
     expect(await putBackAfterAMinute()).toBe(0);
-    await world.worker.jobs.drainOutbox.run(running);
+    await world.jobs.drainOutbox.run(running);
     await world.waitForAttempts(id, 1);
     expect(await putBackAfterAMinute()).toBe(0);
   });
@@ -123,7 +123,7 @@ describe('a webhook that is not put back', () => {
     await world.publisher.publish({ exchange: '', routingKey: auditQueue, body: Buffer.from('no spill') });
     await waitFor('the row in its queue', async () => (await world.depthOf(auditQueue)) === 1);
     expect(await putBackAfterAMinute()).toBe(0);
-    await world.worker.jobs.drainSpilledAudit.run(running);
+    await world.jobs.drainSpilledAudit.run(running);
     await waitFor('the queue to be empty', async () => (await world.depthOf(auditQueue)) === 0);
     expect(await putBackAfterAMinute()).toBe(1);
   });

@@ -80,7 +80,8 @@ export async function openWorkerWorld(options: Parameters<typeof createWorld>[1]
   await worker.parts.stores.start();
   await worker.parts.intake.start();
 
-  const { postgres, cache, directory, publisher, consumers, jobs } = worker;
+  const { postgres, cache, directory, publisher, consumers } = worker;
+  const jobs = whileStoresAreUp(worker);
   const waitUntilUp = () =>
     waitFor(
       'the worker to be up',
@@ -131,6 +132,11 @@ export async function openWorkerWorld(options: Parameters<typeof createWorld>[1]
     forget,
     storeDeadLetters,
     releaseHeld: () => jobs.releaseHeld.run(),
+    /** Ends turns that no worker ended, also those of attempts whose rows were spilled. */
+    async endTurns(): Promise<void> {
+      await jobs.drainSpilledAudit.run(new AbortController().signal);
+      await jobs.endTurns.run();
+    },
     /** The log lines of the worker at level error. */
     errors: () => logs.filter(({ level }) => level === 'error'),
     /** A project with an endpoint for each of `hows`; each endpoint is a recording server. */
@@ -202,6 +208,23 @@ function webhookMessage(
   return encodeMessage({ envelope: { ...defaults, id: freshId(), projectId, ...envelope }, body });
 }
 
+/**
+ * The jobs of a worker as tests run them: a run waits until no store is down. A busy machine may delay an answer of a store for so
+ * long that its client counts it as down for a moment, and then a job handles nothing and returns 0.
+ */
+function whileStoresAreUp({ jobs, postgres, publisher, publishing }: Worker): Worker['jobs'] {
+  const areUp = () =>
+    postgres.health.isUp && publishing.health.isUp && publisher.mayPublishTo('hqrelay.retries');
+  const waiting = Object.entries(jobs).map(([name, job]) => {
+    const run = async (stopping: AbortSignal) => {
+      await waitFor('the stores of the job', areUp);
+      return job.run(stopping);
+    };
+    return [name, { ...job, run }];
+  });
+  return Object.fromEntries(waiting) as Worker['jobs'];
+}
+
 function recordPublications(publisher: Publisher): Publication[] {
   const published: Publication[] = [];
   const publish = publisher.publish.bind(publisher);
@@ -243,6 +266,8 @@ function queriesOf({ sql }: World, { jobs }: Worker, registry: Registry) {
     return rows;
   };
   return {
+    /** Whether Postgres was so late that the worker spilled the row of an attempt. */
+    hasSpilled,
     attemptsOf,
     held,
     waitForAttempts: (webhookLogId: string, count: number, timeoutMs = 60_000) =>
