@@ -28,7 +28,7 @@ it('api-key list shows what a key may do and until when, and never the key', asy
   const outcome = await run('api-key', 'list', '--project', projectId, '--json');
   const [listed] = jsonOf(outcome) as { createdAt: string; expiresAt: string }[];
   expect(listed).toMatchObject({ id: apiKeyId, role: 'operator', projectId, hidePayloads: true });
-  expect(Date.parse(listed!.expiresAt) - Date.parse(listed!.createdAt)).toBeCloseTo(2 * 86_400_000, -4);
+  expect(Date.parse(listed!.expiresAt) - Date.parse(listed!.createdAt)).toBeCloseTo(2 * 86_400_000, -5);
   expect(outcome.stdout).not.toContain(apiKey);
 });
 

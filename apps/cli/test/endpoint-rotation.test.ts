@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { Webhook } from 'standardwebhooks';
+import { waitFor } from '@hqrelay/testing/wait-for';
 import { expect, it } from 'vitest';
 import { openAppsWorld } from './apps-world.ts';
 
@@ -36,7 +37,11 @@ it('a request has the new and the old signature during the overlap of rotate-sec
   expect(before.signatures).toEqual([signatureByOpenssl(old, before.signed)]);
 
   const fresh = await rotate('1h');
-  const during = await sendAndGet();
+  // Another process is told of the rotation a moment later.
+  const during = await waitFor('both signatures', async () => {
+    const sent = await sendAndGet();
+    return sent.signatures.length === 2 && sent;
+  });
   expect(during.signatures).toEqual([
     signatureByOpenssl(fresh, during.signed),
     signatureByOpenssl(old, during.signed),
@@ -44,7 +49,10 @@ it('a request has the new and the old signature during the overlap of rotate-sec
   for (const secret of [old, fresh]) new Webhook(secret).verify(during.body, during.given);
 
   const last = await rotate('0s');
-  const after = await sendAndGet();
+  const after = await waitFor('one signature', async () => {
+    const sent = await sendAndGet();
+    return sent.signatures.length === 1 && sent;
+  });
   expect(after.signatures).toEqual([signatureByOpenssl(last, after.signed)]);
   new Webhook(last).verify(after.body, after.given);
 });

@@ -96,7 +96,7 @@ it('endpoint test names the phase of a failure: the endpoint does not answer in 
   const outcome = await world.run('endpoint', 'test', endpointId, '--json');
   expect(jsonOf(outcome, 1)).toMatchObject({ ok: false, statusCode: null, phase: 'headers' });
   expect(outcome.stderr).toMatch(
-    /failed when waiting for the answer, after 1\d\d\d ms: timed out after 1000 ms/,
+    /failed when waiting for the answer, after \d{4,} ms: timed out after 1000 ms/,
   );
 });
 
@@ -123,7 +123,8 @@ it.each([
   async (fault, scheme, phase, reason) => {
     const faulty = await startFaultyEndpoint(fault);
     const url = faulty.url.replace('http:', `${scheme}:`);
-    const { endpointId } = await world.addEndpoint(projectId, url, '--timeout', '1s');
+    // The phases before the fault take a part of it on a busy machine too.
+    const { endpointId } = await world.addEndpoint(projectId, url, '--timeout', '3s');
     const outcome = await world.run('endpoint', 'test', endpointId);
     await faulty.close();
     expect(outcome.exitCode).toBe(1);

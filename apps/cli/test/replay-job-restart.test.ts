@@ -14,7 +14,7 @@ it('a replay job whose worker is killed is finished by the next one, and each we
   for (let count = 0; count < 60; count += 1) {
     ids.add(await receive(world, projectId, { ageMs: 60_000 - count }));
   }
-  const argv = ['replay', '--endpoint', endpointId, '--since', '1h', '--missing', '--rate', '20', '--json'];
+  const argv = ['replay', '--endpoint', endpointId, '--since', '1h', '--missing', '--rate', '1', '--json'];
   const { jobId, count } = jsonOf(await world.run(...argv)) as { jobId: string; count: number };
   expect(count).toBe(60);
   const jobWhen = (what: string, isIt: (job: { state: string; replayed: number }) => boolean) =>
@@ -27,6 +27,8 @@ it('a replay job whose worker is killed is finished by the next one, and each we
   await worker.end('SIGKILL');
   const before = jsonOf(await world.run('replay-job', 'show', jobId, '--json'));
   expect(before).toMatchObject({ state: 'running' });
+  // At its own rate the job would take a minute, so that it does not end before the kill.
+  await world.sql.query('update replay_jobs set rate_per_second = 50 where id = $1', [jobId]);
   worker.start();
   await jobWhen('the end of the job', ({ state }) => state === 'finished');
 

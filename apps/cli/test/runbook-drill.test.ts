@@ -74,10 +74,13 @@ describe('the first section of docs/runbook.md', () => {
     const { stdout } = await world.run(...showWebhook);
     expect(stdout).toContain(`WEBHOOK ${sent.id}  queued`);
     expect(stdout).toContain('dead_lettered');
-    writeLog('receiver', world.receiver);
-    writeLog('worker', world.worker);
     const found = filled(search, { 'correlation id': String(webhooks[0]?.['correlation_id']) });
-    const lines = shell(found.replaceAll('.hqrelay/logs', folder)).trim().split('\n');
+    const lines = await waitFor('the last line of the log', () => {
+      writeLog('receiver', world.receiver);
+      writeLog('worker', world.worker);
+      const printed = shell(found.replaceAll('.hqrelay/logs', folder)).trim().split('\n');
+      return printed.some((line) => line.includes('dead_lettered')) && printed;
+    });
     const events = lines.map((line) => {
       const { msg, id, outcome } = JSON.parse(line) as { msg: string; id: string; outcome: string };
       return [msg, id, outcome];

@@ -57,7 +57,7 @@ function attempt(webhookLogId: string, attemptNum: number, statusCode: number): 
       error: isDelivered ? null : `HTTP ${statusCode}`,
       responseBody: 'no\n\u001b[2Jway',
       correlationId: 'correlation-1',
-      nextAttemptAt: isDelivered ? null : Date.now() + 5_000,
+      nextAttemptAt: isDelivered ? null : Date.now() + 50_000,
     },
   };
 }
