@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { postWebhook } from '@hqrelay/testing/provider';
+import { postWebhook, type ProviderAnswer } from '@hqrelay/testing/provider';
 import { seedProject, type SeededProject } from '@hqrelay/testing/seed';
 import { describe, expect, it } from 'vitest';
 import { openReceiverWorld } from './receiver-world.ts';
@@ -10,6 +10,7 @@ describe('a project with a limit of 100 a minute', () => {
   it('a project with a limit of 100 a minute accepts 100 webhooks and refuses the next with Retry-After', () =>
     world.whileRedisAnswers(async () => {
       const project = await seedProject(world, { rateLimitPerMinute: 100 });
+      const startedAt = await world.redisNow();
       const statusCodes: number[] = [];
       // Ten at a time: the limit fails open when Redis answers too late, as it may on a busy machine.
       for (let batch = 0; batch < 13; batch += 1) {
@@ -22,8 +23,7 @@ describe('a project with a limit of 100 a minute', () => {
       const refused = await post(project);
       expect(refused.statusCode).toBe(429);
       expect(refused.body.error?.code).toBe('project.rate_limited');
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50);
-      expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+      await expectRetryAfter(refused, { leftMs: 60_000, startedAt });
       expect(await world.logsOf(project.id, 'queued')).toHaveLength(100);
       const [row] = await world.waitForLogs(project.id, 'rate_limited', 31);
       expect(await world.payloadOf(row!.id)).toBeUndefined();
@@ -32,27 +32,27 @@ describe('a project with a limit of 100 a minute', () => {
   it('the rate limit counts a sliding window of sixty seconds, not the minutes of the clock', () =>
     world.whileRedisAnswers(async () => {
       const project = await seedProject(world, { rateLimitPerMinute: 100 });
-      // No minute of the clock contains all of these.
-      await countAt(project, 40, -59_000);
-      await countAt(project, 40, -31_000);
-      await countAt(project, 19, -1_000);
+      const startedAt = await world.redisNow();
+      // Before this minute of the clock, in all runs but those that begin at its end: there the window would be over soon.
+      const intoMinuteMs = startedAt % 60_000;
+      const agoMs = intoMinuteMs < 40_000 ? intoMinuteMs + 5_000 : 1_000;
+      await countAt(project, 99, -agoMs);
       expect((await post(project)).statusCode).toBe(202);
       const refused = await post(project);
       expect(refused.statusCode).toBe(429);
-      expect(Number(refused.headers.get('retry-after'))).toBe(1);
+      await expectRetryAfter(refused, { leftMs: 60_000 - agoMs, startedAt });
     }));
 
   it('the rate limit accepts as many webhooks as have left the window', () =>
     world.whileRedisAnswers(async () => {
       const project = await seedProject(world, { rateLimitPerMinute: 100 });
+      const startedAt = await world.redisNow();
       await countAt(project, 3, -60_001);
       await countAt(project, 97, -30_000);
       const statusCodes = [];
       for (let i = 0; i < 4; i += 1) statusCodes.push((await post(project)).statusCode);
       expect(statusCodes).toEqual([202, 202, 202, 429]);
-      const retryAfter = Number((await post(project)).headers.get('retry-after'));
-      expect(retryAfter).toBeGreaterThanOrEqual(29);
-      expect(retryAfter).toBeLessThanOrEqual(30);
+      await expectRetryAfter(await post(project), { leftMs: 30_000, startedAt });
     }));
 
   it('the rate limit does not count webhooks that it refused', () =>
@@ -125,6 +125,17 @@ it('an unlimited project accepts every webhook and counts none', () =>
 
 function post(project: SeededProject, webhookId: string = randomUUID()) {
   return postWebhook(world.url, project, { webhookId });
+}
+
+/** The first webhook of the window leaves it `leftMs` after it was counted, which was after `startedAt`. */
+async function expectRetryAfter(
+  answer: ProviderAnswer,
+  { leftMs, startedAt }: { leftMs: number; startedAt: number },
+): Promise<void> {
+  const elapsedMs = (await world.redisNow()) - startedAt;
+  const seconds = Number(answer.headers.get('retry-after'));
+  expect(seconds).toBeGreaterThanOrEqual(Math.max(1, Math.floor((leftMs - elapsedMs) / 1_000)));
+  expect(seconds).toBeLessThanOrEqual(Math.ceil(leftMs / 1_000));
 }
 
 const rateLimitKey = (project: SeededProject) => `hqrelay:ratelimit:{${project.id}}`;
