@@ -60,11 +60,14 @@ it('a credential is sent to the endpoint with credential forwarding alone, and i
   await waitFor('the connection', () => publisher.health.isUp);
   const queued: Buffer[] = [];
   await connection.pull('hqrelay.webhooks', async (content) => void queued.push(content));
-  expect(queued).toHaveLength(1);
+  // Where the broker's confirm was late the outbox has the message too, or alone.
+  const outbox = await world.sql.query<{ message: Buffer }>('delete from outbox returning message');
+  queued.push(...outbox.rows.map(({ message }) => message));
+  expect(queued.length).toBeGreaterThanOrEqual(1);
   const { rows } = await world.sql.query('select headers::text, query from webhook_payloads where id = $1', [
     answer.body.id,
   ]);
-  for (const stored of [queued[0]!.toString('latin1'), rows[0].headers as string]) {
+  for (const stored of [...queued.map((each) => each.toString('latin1')), rows[0].headers as string]) {
     expect(stored).not.toContain(project.secret);
     expect(stored).not.toContain('of-another-customer');
   }

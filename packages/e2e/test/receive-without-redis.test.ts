@@ -184,6 +184,17 @@ describe('while Redis is', () => {
   });
 
   it('a webhook keeps the id of its first request when Redis stops while a duplicate waits for it', async () => {
+    // Again when the duplicate was answered 503: it waits a second at most, which a busy machine may need to stop Redis.
+    const { id, answer } = await waitFor('an outcome in time', async () => {
+      const stopped = await stopRedisUnderDuplicate();
+      return stopped.answer.statusCode !== 503 && stopped;
+    });
+    expect(answer.statusCode).toBe(202);
+    expect(answer.body.id).toBe(id);
+  });
+
+  /** Stops Redis while a duplicate waits for the first request, and starts it again. Returns the id of the first request. */
+  async function stopRedisUnderDuplicate(): Promise<{ id: string; answer: ProviderAnswer }> {
     const project = await seedProject(world);
     await seedEndpoint(world, project.id, { url: endpoint.url });
     const body = '{"event":"payment.captured"}';
@@ -202,9 +213,8 @@ describe('while Redis is', () => {
     const answer = await waiting;
     await redis.start();
     await waitForRedis('up');
-    expect(answer.statusCode).toBe(202);
-    expect(answer.body.id).toBe(id);
-  });
+    return { id, answer };
+  }
 
   it('without Redis, a released reservation does not hide a webhook that was accepted before', async () => {
     const project = await seedProject(world);
