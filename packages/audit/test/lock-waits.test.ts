@@ -39,6 +39,20 @@ describe('recording rows while another session holds a lock', () => {
       }
     }));
 
+  it('a small row is stored while the commits of large ones wait for a lock', () =>
+    world.whilePostgresKeepsUp(async () => {
+      await waitFor('a row to be stored', async () => (await world.recorder.record(attempt())) === 'stored');
+      await holder.query('begin');
+      try {
+        await holder.query('lock table webhook_payloads in access exclusive mode');
+        const large = Array.from({ length: 6 }, () => world.recorder.record(webhook(Buffer.alloc(1 << 20))));
+        expect(await world.recorder.record(attempt())).toBe('stored');
+        expect(new Set(await Promise.all(large))).toEqual(new Set(['spilled']));
+      } finally {
+        await holder.query('rollback');
+      }
+    }));
+
   it('a locked table makes rows spill at once after the first, and they are stored again when it is free', async () => {
     await holder.query('begin');
     await holder.query('lock table webhook_logs in access exclusive mode');
