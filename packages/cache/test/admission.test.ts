@@ -1,57 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { reservationCases } from '@hqrelay/testing/reservation/reservation-cases';
 import { waitFor } from '@hqrelay/testing/wait-for';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { admit, type Admission } from '../src/admission/admit.ts';
-import { acceptKeys, releaseKeys, uncount } from '../src/admission/end-reservation.ts';
+import { describe, expect, inject, it } from 'vitest';
+import { admit } from '../src/admission/admit.ts';
+import { acceptKeys, uncount } from '../src/admission/end-reservation.ts';
 import { distrustMemory, trustMemory } from '../src/admission/project-memory.ts';
 import { Cache } from '../src/client.ts';
 import { formatReservation } from '../src/reservation-value.ts';
-import { previousVersion } from './previous-version.ts';
+import { openAdmission, type Held } from './admission-world.ts';
 
-let cache: Cache;
-let projectId: string;
+const { cache, projectId, request, ask, reserve, accept, release } = openAdmission();
 
-beforeAll(async () => {
-  cache = new Cache({ url: inject('run').redis, name: 'test', onChange: () => {}, answerWithinMs: 30_000 });
-  cache.start();
-  await waitFor('Redis', () => cache.health.isUp);
-});
-
-afterAll(() => cache.close());
-
-beforeEach(() => {
-  projectId = randomUUID();
-});
-
-const request = (fields: Partial<Parameters<typeof admit>[1]> = {}) => ({
-  projectId,
-  webhookId: 'evt_1',
-  id: randomUUID(),
-  payloadSha256: 'aa',
-  token: randomUUID(),
-  rateLimitPerMinute: null,
-  idempotencyTtlSeconds: 3_600,
-  contentKeys: [],
-  ...fields,
-});
-
-type Held = Extract<Admission, { kind: 'held' }>;
-
-/** Asks again with the same token while a busy machine makes Redis late. */
-const ask = (of: Parameters<typeof admit>[1]) => waitFor('Redis to answer', () => admit(cache, of));
-
-async function reserve(of: Parameters<typeof admit>[1]): Promise<Held> {
-  const admission = await ask(of);
-  if (admission.kind !== 'held') throw new Error(`answered ${JSON.stringify(admission)}`);
-  return admission;
-}
-
-const accept = (of: Parameters<typeof acceptKeys>[1]) => waitFor('the mark', () => acceptKeys(cache, of));
-const release = (of: Parameters<typeof releaseKeys>[1]) => waitFor('the mark', () => releaseKeys(cache, of));
-
-const key = (webhookId = 'evt_1') => `hqrelay:idempotency:{${projectId}}:${webhookId}`;
-const rateLimitKey = () => `hqrelay:ratelimit:{${projectId}}`;
+const key = (webhookId = 'evt_1') => `hqrelay:idempotency:{${projectId()}}:${webhookId}`;
+const rateLimitKey = () => `hqrelay:ratelimit:{${projectId()}}`;
 
 async function redisNow(): Promise<number> {
   const [seconds, microseconds] = await cache.redis.time();
@@ -201,7 +162,7 @@ describe('the same content under another id', () => {
     await accept(first);
     expect(await reserve(second)).toMatchObject({ isMine: false, held: { state: 'accepted', id: first.id } });
     expect(await cache.redis.exists(key('evt_2'))).toBe(0);
-    expect(await cache.redis.ttl(`hqrelay:content:{${projectId}}:signature:ab`)).toBeGreaterThan(590);
+    expect(await cache.redis.ttl(`hqrelay:content:{${projectId()}}:signature:ab`)).toBeGreaterThan(590);
   });
 
   it('the same content under another id takes over the id of a request that released it', async () => {
@@ -210,54 +171,6 @@ describe('the same content under another id', () => {
     await release(first);
     const second = request({ webhookId: 'evt_2', contentKeys });
     expect(await reserve(second)).toMatchObject({ isMine: true, tookOver: true, held: { id: first.id } });
-  });
-});
-
-describe('receivers of this version and of the previous one, on one Redis', () => {
-  const thisVersion = {
-    async reserve(asked: ReturnType<typeof request>) {
-      const { held, isMine } = await reserve(asked);
-      const kind = isMine ? 'admitted' : held.state === 'accepted' ? 'seen' : 'pending';
-      return { kind, id: held.id };
-    },
-    accept: (asked: ReturnType<typeof request>) => accept(asked),
-    release: (asked: ReturnType<typeof request>) => release(asked),
-  };
-  const versionBefore = {
-    reserve: (asked: ReturnType<typeof request>) => previousVersion.reserve(cache.redis, asked),
-    accept: (asked: ReturnType<typeof request>) => previousVersion.accept(cache.redis, asked),
-    release: (asked: ReturnType<typeof request>) => previousVersion.release(cache.redis, asked),
-  };
-
-  it.each([
-    ['a receiver of the previous version reads the keys of this version', thisVersion, versionBefore],
-    ['a receiver of this version reads the keys of the previous version', versionBefore, thisVersion],
-  ])('%s', async (_title, writer, reader) => {
-    const accepted = request({ webhookId: 'accepted' });
-    await writer.reserve(accepted);
-    expect(await reader.reserve(request({ webhookId: 'accepted' }))).toEqual({
-      kind: 'pending',
-      id: accepted.id,
-    });
-    await writer.accept(accepted);
-    expect(await reader.reserve(request({ webhookId: 'accepted' }))).toEqual({
-      kind: 'seen',
-      id: accepted.id,
-    });
-
-    const released = request({ webhookId: 'released' });
-    await writer.reserve(released);
-    await writer.release(released);
-    const retry = request({ webhookId: 'released' });
-    expect(await reader.reserve(retry)).toEqual({ kind: 'admitted', id: released.id });
-    // The late release of the first request leaves the reservation of the reader alone.
-    await writer.release(released);
-    expect(await writer.reserve(request({ webhookId: 'released' }))).toMatchObject({ kind: 'pending' });
-    await reader.accept({ ...retry, id: released.id });
-    expect(await writer.reserve(request({ webhookId: 'released' }))).toEqual({
-      kind: 'seen',
-      id: released.id,
-    });
   });
 });
 
@@ -310,16 +223,16 @@ describe('the age of the epoch of a project', () => {
   const ageOf = async (webhookId: string) => (await reserve(request({ webhookId }))).memoryAgeMs;
 
   it('the epoch of a project that was created with Redis is old, and an epoch that Redis lost begins anew', async () => {
-    await trustMemory(cache.redis, projectId);
+    await trustMemory(cache.redis, projectId());
     expect(await ageOf('evt_1')).toBeGreaterThan(1e12);
-    await cache.redis.del(`hqrelay:epoch:{${projectId}}`);
+    await cache.redis.del(`hqrelay:epoch:{${projectId()}}`);
     expect(await ageOf('evt_2')).toBeLessThan(anewMs);
   });
 
   it('the epoch begins anew after ids were accepted without Redis, and no late command makes it older', async () => {
-    await trustMemory(cache.redis, projectId);
-    await distrustMemory(cache.redis, projectId);
-    await trustMemory(cache.redis, projectId);
+    await trustMemory(cache.redis, projectId());
+    await distrustMemory(cache.redis, projectId());
+    await trustMemory(cache.redis, projectId());
     expect(await ageOf('evt_1')).toBeLessThan(anewMs);
   });
 });

@@ -22,6 +22,7 @@ async function servePage(html: string): Promise<string> {
 
 it('axe examines a page whose policy allows no script, and names an element that breaks a rule', async () => {
   const context = await browser.newContext();
+  context.setDefaultTimeout(180_000);
   await addAxe(context);
   const page = await context.newPage();
   await page.goto(await servePage('<!doctype html><title>x</title><button></button>'));

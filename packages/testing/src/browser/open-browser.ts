@@ -5,6 +5,7 @@ import { chromium, type Browser } from 'playwright-core';
 export type { Browser, BrowserContext, BrowserContextOptions, Locator, Page, Request } from 'playwright-core';
 
 const require = createRequire(import.meta.url);
+const launchWithinMs = 180_000;
 
 /**
  * Debian's Chromium without a window. Playwright supports builds of its own alone, so both versions are printed: a failure after
@@ -15,6 +16,8 @@ export async function openBrowser(args: readonly string[] = []): Promise<Browser
   const isRoot = process.getuid?.() === 0;
   const browser = await chromium.launch({
     executablePath,
+    // A busy machine may need longer than Playwright waits.
+    timeout: launchWithinMs,
     // Chromium refuses to run as root inside its sandbox.
     chromiumSandbox: !isRoot,
     args: [...args],
