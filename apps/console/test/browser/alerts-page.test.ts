@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expectAccessible, openBrowserWorld, phone } from './browser-world.ts';
+import { dialogOf, expectAccessible, openBrowserWorld, phone } from './browser-world.ts';
 
 const { url, sql, get, createProject, makeLink, openContext, signIn } = await openBrowserWorld();
 
@@ -11,7 +11,7 @@ it('on a phone, a rule is added, tested, snoozed and removed, and its message is
   await page.goto(`${url}/projects/${projectId}/alerts`);
   await page.getByText('No rule yet').waitFor();
   await page.getByRole('button', { name: 'Add a rule' }).click();
-  const form = page.getByRole('dialog');
+  const form = dialogOf(page);
   await form.getByLabel('backlog grows').check();
   await form.getByLabel('By', { exact: true }).selectOption('webhook');
   await form.getByLabel('URL', { exact: true }).fill('http://127.0.0.1:9/told');
@@ -45,7 +45,7 @@ it('a channel that is broken is a banner over every page of its project', async 
   await signIn(page, await makeLink('operator', { projectId }));
   await page.goto(`${url}/projects/${projectId}/alerts`);
   await page.getByRole('button', { name: 'Add a rule' }).click();
-  const form = page.getByRole('dialog');
+  const form = dialogOf(page);
   await form.getByLabel('By', { exact: true }).selectOption('webhook');
   await form.getByLabel('URL', { exact: true }).fill('http://127.0.0.1:9/broken');
   await form.getByRole('button', { name: 'Add it' }).click();
@@ -60,7 +60,7 @@ it('a channel that is broken is a banner over every page of its project', async 
   await page.getByRole('link', { name: 'See why' }).click();
   await page.getByText('connection refused').waitFor();
   await page.getByRole('button', { name: 'Address …' }).click();
-  await page.getByRole('dialog').getByLabel('URL', { exact: true }).fill('http://127.0.0.1:9/repaired');
+  await dialogOf(page).getByLabel('URL', { exact: true }).fill('http://127.0.0.1:9/repaired');
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Change it' }).click();
   await page.getByText('http://127.0.0.1:9/repaired').waitFor();

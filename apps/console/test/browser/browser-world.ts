@@ -5,6 +5,7 @@ import {
   openBrowser,
   type BrowserContext,
   type BrowserContextOptions,
+  type Locator,
   type Page,
 } from '@hqrelay/testing/browser/open-browser';
 import { watchPages } from '@hqrelay/testing/browser/watch-page';
@@ -56,6 +57,11 @@ async function closeAfterTest(context: BrowserContext): Promise<void> {
     }
     await context.close();
   });
+}
+
+/** The open dialog. A toast is a dialog too, and may be shown beside it. */
+export function dialogOf(page: Page): Locator {
+  return page.getByRole('dialog').and(page.locator(':not([data-type])'));
 }
 
 /** Fails with every fault of the page that axe finds. */

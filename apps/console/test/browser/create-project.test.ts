@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expectAccessible, openBrowserWorld } from './browser-world.ts';
+import { dialogOf, expectAccessible, openBrowserWorld } from './browser-world.ts';
 
 const { get, makeLink, openContext, signIn } = await openBrowserWorld();
 
@@ -9,7 +9,7 @@ it('a project is created for a provider with the setting that it needs, and its 
   await signIn(page, await makeLink('admin', { returnUrl: 'https://backoffice.example.com/customers/7' }));
   await page.getByRole('link', { name: 'Back to backoffice.example.com' }).waitFor();
   await page.getByRole('button', { name: 'Create a project' }).click();
-  const form = page.getByRole('dialog');
+  const form = dialogOf(page);
   await form.getByLabel('Name', { exact: true }).fill('Shop of PayPal');
   await form.getByLabel('Provider', { exact: true }).selectOption('PayPal');
   await form.getByText('It is the public key of the certificate').waitFor();

@@ -1,6 +1,6 @@
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { expect, it } from 'vitest';
-import { expectAccessible } from './browser-world.ts';
+import { dialogOf, expectAccessible } from './browser-world.ts';
 import { openRelayWorld } from './relay-world.ts';
 
 const { url, endpoint, makeShop, makeLink, openContext, signIn } = await openRelayWorld();
@@ -17,7 +17,7 @@ it(
     const endpointPage = `${url}/projects/${projectId}/endpoints/${endpointId}`;
     await page.goto(endpointPage);
     await page.getByRole('button', { name: 'Test', exact: true }).click();
-    const dialog = page.getByRole('dialog');
+    const dialog = dialogOf(page);
     await dialog.getByText('Answered 200').waitFor();
     await dialog.getByText('welcome').waitFor();
     await expectAccessible(page);
@@ -56,7 +56,7 @@ it(
     await page.goto(`${url}/projects/${projectId}/webhooks/${webhook}`);
     await page.getByText('Attempt 2: answered 503').waitFor();
     await page.getByRole('button', { name: 'Cancel …' }).click();
-    await page.getByRole('dialog').getByText('not attempted again').waitFor();
+    await dialogOf(page).getByText('not attempted again').waitFor();
     await page.getByRole('button', { name: 'Keep it as it is' }).click();
     await page.getByRole('button', { name: 'Cancel …' }).click();
     await page.getByRole('button', { name: 'Make no further attempt' }).click();

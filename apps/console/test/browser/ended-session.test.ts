@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expectAccessible, openBrowserWorld } from './browser-world.ts';
+import { dialogOf, expectAccessible, openBrowserWorld } from './browser-world.ts';
 
 const { url, sql, post, get, createProject, makeLink, openContext, signIn } = await openBrowserWorld();
 
@@ -12,7 +12,7 @@ it('a session that ends in the middle of a form keeps what was typed, and the fo
   await signIn(page, await makeLink('admin'));
   await page.goto(url + endpointPath);
   await page.getByRole('button', { name: 'Edit …' }).click();
-  const field = page.getByRole('dialog').getByLabel('URL');
+  const field = dialogOf(page).getByLabel('URL');
   await field.fill('http://127.0.0.1:9/typed');
   await sql.query('update sessions set revoked_at = now()');
   await page.getByRole('button', { name: 'Save' }).click();

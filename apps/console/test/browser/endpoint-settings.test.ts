@@ -1,6 +1,6 @@
 import { changeBreaker } from '@hqrelay/db/queries/endpoint-breakers';
 import { expect, it } from 'vitest';
-import { expectAccessible, openBrowserWorld } from './browser-world.ts';
+import { dialogOf, expectAccessible, openBrowserWorld } from './browser-world.ts';
 
 const { url, sql, get, post, createProject, makeLink, openContext, signIn } = await openBrowserWorld();
 
@@ -11,7 +11,7 @@ it('an endpoint is added with an ordering key and a fixed header, and its order 
   await signIn(page, await makeLink('operator', { projectId }));
   await page.goto(`${url}/projects/${projectId}/endpoints`);
   await page.getByRole('button', { name: 'Add an endpoint' }).click();
-  const form = page.getByRole('dialog');
+  const form = dialogOf(page);
   await form.getByLabel('URL').fill('http://127.0.0.1:9/ordered');
   await form.getByLabel('Ordering key').fill('order_id');
   await form.getByLabel('After a dead letter').selectOption('hold');

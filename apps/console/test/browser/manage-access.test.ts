@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expectAccessible, openBrowserWorld } from './browser-world.ts';
+import { dialogOf, expectAccessible, openBrowserWorld } from './browser-world.ts';
 
 const { url, get, createProject, makeLink, makeSession, openContext, signIn } = await openBrowserWorld();
 
@@ -10,7 +10,7 @@ it('a secret is rotated with an overlap, shown once, and listed beside the old o
   await signIn(page, await makeLink('admin'));
   await page.goto(`${url}/projects/${projectId}/settings`);
   await page.getByRole('button', { name: 'Rotate …' }).click();
-  const dialog = page.getByRole('dialog');
+  const dialog = dialogOf(page);
   await dialog.getByLabel('Overlap').selectOption({ label: '1 hour' });
   await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
   await dialog.getByText('New secret: shown this once only').waitFor();
@@ -31,7 +31,7 @@ it('an API key is made, shown once, works, and is refused after it is revoked', 
   await signIn(page, await makeLink('admin', { subject: 'eva@example.com' }));
   await page.goto(`${url}/access`);
   await page.getByRole('button', { name: 'Create a key' }).click();
-  const dialog = page.getByRole('dialog');
+  const dialog = dialogOf(page);
   await dialog.getByLabel('Name').fill('billing');
   await dialog.getByLabel('Role').selectOption('operator');
   await dialog.getByRole('button', { name: 'Create it' }).click();

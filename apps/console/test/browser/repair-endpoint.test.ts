@@ -1,6 +1,6 @@
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { expect, it } from 'vitest';
-import { desktop, expectAccessible, phone } from './browser-world.ts';
+import { desktop, dialogOf, expectAccessible, phone } from './browser-world.ts';
 import { createKeyboard, hasFocus } from './keyboard.ts';
 import { openRelayWorld } from './relay-world.ts';
 
@@ -50,7 +50,7 @@ it.each([
     await expectAccessible(page);
     await shown.click();
     await page.getByRole('button', { name: 'Edit …' }).click();
-    const field = page.getByRole('dialog').getByLabel('URL');
+    const field = dialogOf(page).getByLabel('URL');
     await field.fill(endpoint.url.replace('/hook', '/repaired'));
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: '/repaired' }).waitFor();
@@ -59,7 +59,7 @@ it.each([
     await page.goto(webhookPage);
     await page.getByRole('button', { name: 'Replay …' }).click();
     await expectAccessible(page);
-    await page.getByRole('dialog').locator('button[type=submit]').click();
+    await dialogOf(page).locator('button[type=submit]').click();
     await waitFor('the delivery', () =>
       endpoint.requests.some(({ path, body }) => path === '/repaired' && body.toString().includes(order)),
     );
@@ -98,7 +98,7 @@ it(
     await expectFocus();
     await tabTo(button('Edit …'));
     await press('Enter');
-    await tabTo(page.getByRole('dialog').getByLabel('URL'));
+    await tabTo(dialogOf(page).getByLabel('URL'));
     await type(endpoint.url.replace('/hook', '/repaired'));
     await press('Enter');
     await page.getByRole('heading', { name: '/repaired' }).waitFor();

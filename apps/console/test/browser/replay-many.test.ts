@@ -2,7 +2,7 @@ import type { Page } from '@hqrelay/testing/browser/open-browser';
 import { startRecordingEndpoint } from '@hqrelay/testing/recording-endpoint';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { afterAll, expect, it } from 'vitest';
-import { expectAccessible } from './browser-world.ts';
+import { dialogOf, expectAccessible } from './browser-world.ts';
 import { openRelayWorld } from './relay-world.ts';
 
 const { url, sql, post, endpoint, makeShop, makeLink, openContext, signIn } = await openRelayWorld();
@@ -29,7 +29,7 @@ async function makeDeadLetters(webhooks: number) {
 /** Opens the dialog, waits for its dry run, and replays at a rate. */
 async function replayAll(page: Page, { count, perSecond }: { count: number; perSecond: number }) {
   await page.getByRole('button', { name: 'Replay all …' }).click();
-  const dialog = page.getByRole('dialog');
+  const dialog = dialogOf(page);
   await dialog.getByText(`${count} dead letters`).waitFor();
   await dialog.getByLabel('Per second').fill(String(perSecond));
   await dialog.getByRole('button', { name: `Replay ${count}` }).click();
@@ -91,7 +91,7 @@ it('an endpoint that was added late is sent what it missed, after a count', asyn
   await signIn(page, await makeLink('operator', { projectId }));
   await page.goto(`${url}/projects/${projectId}/dead-letters`);
   await page.getByRole('button', { name: 'Send an endpoint what it missed …' }).click();
-  const dialog = page.getByRole('dialog');
+  const dialog = dialogOf(page);
   await dialog.getByLabel('Endpoint').selectOption({ label: late });
   await dialog.getByText('It missed 3 webhooks').waitFor();
   await expectAccessible(page);
