@@ -26,8 +26,8 @@ const withServices = [
 export default defineConfig({
   ...source,
   test: {
-    // Most files run several processes each: more files at once would make each other's processes late.
-    maxWorkers: 2,
+    // Two cores: a third file runs while the others wait for a server.
+    maxWorkers: 3,
     teardownTimeout: patience.teardownTimeout,
     // Some packages of providers write to stdout.
     silent: 'passed-only',
