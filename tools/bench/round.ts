@@ -32,13 +32,16 @@ export async function measureRound(pipeline: Pipeline, options: RoundOptions): P
   try {
     const receiver = await started(pipeline.startReceiver());
     const accepting = await accept(pipeline, receiver, options);
+    const half = await acceptHalf(pipeline, accepting.measured['accepted/s'], options);
+    const backlog = accepting.sent + half.sent;
     const worker = await started(pipeline.startWorker());
-    const draining = await drain(worker, accepting.sent, options);
-    const both = await acceptAndDrain(pipeline, { receiver, worker }, accepting.sent, options);
-    const sent = accepting.sent + both.sent;
+    const draining = await drain(worker, backlog, options);
+    const both = await acceptAndDrain(pipeline, { receiver, worker }, backlog, options);
+    const sent = backlog + both.sent;
     await untilRecorded(pipeline, since, { webhooks: sent, attempts: sent });
     return {
       ...accepting.measured,
+      ...half.measured,
       ...draining,
       ...both.measured,
       'receiver, peak MiB': peakMemoryMib(receiver.pid()),
@@ -84,6 +87,15 @@ export async function accept(pipeline: Pipeline, receiver: Stage, options: Round
   };
 }
 
+/** Sends half as many a second as the pipeline accepts. */
+async function acceptHalf(pipeline: Pipeline, accepted: number, options: RoundOptions) {
+  const result = await generate(pipeline, options, options.seconds, accepted / 2);
+  return {
+    sent: result.accepted,
+    measured: { 'half load, p50 ms': result.p50Ms, 'half load, p99 ms': result.p99Ms },
+  };
+}
+
 /** Measured from a warm worker until 95 % is delivered: at the start and the end it is slower. */
 export async function drain(worker: Stage, sent: number, options: RoundOptions): Promise<Measured> {
   const { sink } = options;
@@ -121,8 +133,16 @@ async function generate(
   { name, url, secret, traffic }: Pipeline,
   { generator, connections }: RoundOptions,
   seconds: number,
+  perSecond?: number,
 ): Promise<GeneratorResult> {
-  const result = await generator.run({ url, secret, connections, seconds, ...(traffic && { traffic }) });
+  const result = await generator.run({
+    url,
+    secret,
+    connections,
+    seconds,
+    ...(perSecond !== undefined && { perSecond: Math.round(perSecond) }),
+    ...(traffic && { traffic }),
+  });
   if (result.refused + result.errors > 0) {
     throw new Error(`${name}: ${result.refused} answers were no 2xx, and ${result.errors} requests failed`);
   }

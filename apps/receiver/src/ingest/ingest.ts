@@ -7,7 +7,6 @@ import { sortHeaders } from '@hqrelay/domain/inbound/forwarded-headers';
 import { orderingKeysOf } from '@hqrelay/domain/inbound/ordering-key';
 import { formatReason } from '@hqrelay/domain/inbound/rejection-reason';
 import { identify } from '@hqrelay/domain/providers/identify';
-import { viewOf } from '@hqrelay/domain/providers/request/request-view';
 import { maskSecrets } from '@hqrelay/domain/secrets/mask-secrets';
 import type { ProjectLookup } from '@hqrelay/projects/project-directory';
 import { reserve, type Admitted, type ReserveDeps, type ReserveResult } from '../reservation/reserve.ts';
@@ -92,8 +91,7 @@ function webhookOf(
       ...(signatureKey ? [signatureKey] : []),
       ...(project.sameBody === 'duplicate' ? [bodyKeyOf(payloadSha256, project.idempotencyTtlSeconds)] : []),
     ],
-    // A view of its own: this one would hold the parsed body until the answer.
-    orderingKeysOf: (owed) => orderingKeysOf(project.endpoints, owed, { view: viewOf(request), headers }),
+    orderingKeysOf: (owed) => orderingKeysOf(project.endpoints, owed, { request, headers }),
     headers,
     query:
       request.query === ''

@@ -1,11 +1,12 @@
 import type { WebhookLogRow, WebhookPayloadRow } from '@hqrelay/db/queries/append-audit';
 import { idFor, type VerifiedWebhook } from './inbound-request.ts';
 
-/** The row of a request, under a new id unless it is the row of an accepted webhook. */
+/** The row of a request, under a new id; or that of an accepted webhook, under the id and to the endpoints that it has. */
 export function logRowOf(
   webhook: Pick<VerifiedWebhook, 'request' | 'webhookId' | 'eventType' | 'payloadSha256'>,
   status: WebhookLogRow['status'],
   id = idFor(webhook.request),
+  endpointIds: readonly string[] = [],
 ): WebhookLogRow {
   const { request } = webhook;
   return {
@@ -15,7 +16,7 @@ export function logRowOf(
     eventType: webhook.eventType,
     status,
     reason: null,
-    endpointIds: [],
+    endpointIds,
     duplicateOf: null,
     payloadSha256: webhook.payloadSha256,
     payloadBytes: request.body.length,

@@ -55,19 +55,12 @@ export async function makeDurable(
   const endpointIds = owed ?? owedEndpoints(webhook.project.endpoints, webhook.eventType);
   const orderingKeys = webhook.orderingKeysOf(endpointIds);
   const ordering = orderingKeys && (await placeInOrder(deps, webhook.project.id, admitted.id, orderingKeys));
+  const log = logRowOf(webhook, 'queued', admitted.id, endpointIds);
+  if (webhook.project.sameBody === 'duplicate') log.bodyIsKey = true;
   const records: Records = {
     message: (mayBeDuplicate) =>
       messageOf(webhook, admitted.id, { endpointIds, orderingKeys }, mayBeDuplicate),
-    row: {
-      kind: 'webhook',
-      log: {
-        ...logRowOf(webhook, 'queued', admitted.id),
-        endpointIds,
-        ...(webhook.project.sameBody === 'duplicate' && { bodyIsKey: true }),
-      },
-      payload: payloadRowOf(webhook),
-      ...(ordering && { ordering }),
-    },
+    row: { kind: 'webhook', log, payload: payloadRowOf(webhook), ordering },
     mayBeDuplicate: admitted.mayBeDuplicate,
     headers: webhook.headers,
   };
@@ -135,9 +128,9 @@ function messageOf(
       correlationId: request.correlationId,
       endpointIds,
       headers,
-      ...(orderingKeys && { orderingKeys }),
-      ...(credentials.length > 0 && { credentials }),
-      ...(mayBeDuplicate && { mayBeDuplicate: 'done_if_recorded' }),
+      orderingKeys,
+      credentials: credentials.length > 0 ? credentials : undefined,
+      mayBeDuplicate: mayBeDuplicate ? 'done_if_recorded' : undefined,
     },
     body: request.body,
   });

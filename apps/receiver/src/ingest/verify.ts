@@ -100,9 +100,9 @@ function badRequest(reason: RejectionReason, message: string): Verification {
   return { kind: 'refused', reason, answer: { kind: 'bad_request', code: reason.code, message } };
 }
 
-function isBrokenJson({ headers, json }: RequestView): boolean {
-  const encoding = headers('content-encoding');
+function isBrokenJson(view: RequestView): boolean {
+  const encoding = view.headers('content-encoding');
   if (encoding && encoding.toLowerCase() !== 'identity') return false;
-  const contentType = headers('content-type');
-  return contentType !== undefined && isJsonType(contentType) && json() === undefined;
+  const contentType = view.headers('content-type');
+  return contentType !== undefined && isJsonType(contentType) && view.json() === undefined;
 }

@@ -49,7 +49,7 @@ export async function reserve(deps: ReserveDeps, request: Omit<KeyRequest, 'toke
   let { id } = request;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 2, longestPollMs)) {
     // A release from the iteration before may run late: a new token protects this iteration's reservation.
-    const asked = { ...request, id, token: newId(Date.now()) };
+    const asked = keyRequestOf(request, id, newId(Date.now()));
     const answer = (await deps.redisStore.reserve(asked)) ?? (await reserveWithoutRedis(deps, asked));
     if (answer.kind === 'rate_limited') return answer;
     const { handle, hasOwnRow } = answer;
@@ -72,6 +72,33 @@ export async function reserve(deps: ReserveDeps, request: Omit<KeyRequest, 'toke
     if (performance.now() + pollMs > giveUpAt) return { kind: 'undecided', id: decision.id };
     await wait(pollMs);
   }
+}
+
+/** Every field is named: V8 builds an object from a spread many times slower. */
+function keyRequestOf(
+  {
+    projectId,
+    webhookId,
+    payloadSha256,
+    rateLimitPerMinute,
+    idempotencyTtlSeconds,
+    onConflict,
+    contentKeys,
+  }: Omit<KeyRequest, 'token'>,
+  id: string,
+  token: string,
+): KeyRequest {
+  return {
+    projectId,
+    webhookId,
+    id,
+    payloadSha256,
+    token,
+    rateLimitPerMinute,
+    idempotencyTtlSeconds,
+    onConflict,
+    contentKeys,
+  };
 }
 
 async function reserveWithoutRedis(deps: ReserveDeps, request: KeyRequest): Promise<StoreAnswer> {

@@ -69,7 +69,7 @@ export type WebhookRow = {
   /** Committed together with the facts, or not at all. */
   outbox?: OutboxRow;
   /** Of a webhook that owes a delivery to an ordered endpoint; its sequences are committed together with the facts. */
-  ordering?: WebhookOrdering;
+  ordering?: WebhookOrdering | undefined;
 };
 
 export type AuditRow = WebhookRow | { kind: 'attempt'; attempt: DeliveryAttemptRow };
@@ -169,28 +169,7 @@ async function appendWebhooks(pool: pg.Pool, statement: string, rows: readonly W
     return blobLength - bytes.length;
   };
   const times = rows.map(({ log }) => timeOfId(log.id));
-  const facts = rows.map(({ log, payload, outbox, ordering }, index) =>
-    storable({
-      ...log,
-      receivedAt: times[index],
-      ...(payload && {
-        headers: payload.headers,
-        query: payload.query,
-        credentials: payload.credentials,
-        payloadStart: place(payload.payload),
-        payloadLength: payload.payload.length,
-      }),
-      ...ordering,
-      ...(outbox && {
-        place: index,
-        outboxId: outbox.id,
-        exchange: outbox.exchange,
-        routingKey: outbox.routingKey,
-        messageStart: place(outbox.message),
-        messageLength: outbox.message.length,
-      }),
-    }),
-  );
+  const facts = rows.map((row, index) => storable(factOf(row, index, times[index] as number, place)));
   // The bytes of a large row alone are not copied.
   const bytes = blob.length === 1 ? blob[0] : Buffer.concat(blob, blobLength);
   const values = [`[${facts.join()}]`, bytes];
@@ -199,13 +178,56 @@ async function appendWebhooks(pool: pg.Pool, statement: string, rows: readonly W
   else await pool.query(`with ${statement}`, values);
 }
 
+/**
+ * The columns of `batch`, where null and absent are the same. Every field is named: V8 builds an object from spreads many times
+ * slower.
+ */
+function factOf(
+  { log, payload, outbox, ordering }: WebhookRow,
+  index: number,
+  receivedAt: number,
+  place: (bytes: Buffer) => number,
+): object {
+  return {
+    id: log.id,
+    projectId: log.projectId,
+    webhookId: log.webhookId,
+    eventType: log.eventType ?? undefined,
+    status: log.status,
+    reason: log.reason ?? undefined,
+    endpointIds: log.endpointIds,
+    duplicateOf: log.duplicateOf ?? undefined,
+    payloadSha256: log.payloadSha256,
+    payloadBytes: log.payloadBytes,
+    bodyIsKey: log.bodyIsKey,
+    remoteAddr: log.remoteAddr,
+    correlationId: log.correlationId,
+    requestCount: log.requestCount,
+    receivedAt,
+    headers: payload?.headers,
+    query: payload?.query,
+    credentials: payload?.credentials,
+    payloadStart: payload ? place(payload.payload) : undefined,
+    payloadLength: payload?.payload.length,
+    deliveries: ordering?.deliveries,
+    acceptedAtUs: ordering?.acceptedAtUs,
+    isEarly: ordering?.isEarly,
+    place: outbox && index,
+    outboxId: outbox?.id,
+    exchange: outbox?.exchange,
+    routingKey: outbox?.routingKey,
+    messageStart: outbox && place(outbox.message),
+    messageLength: outbox?.message.length,
+  };
+}
+
 async function appendAttempts(
   pool: pg.Pool,
   rows: readonly Extract<AuditRow, { kind: 'attempt' }>[],
 ): Promise<ReadonlySet<string>> {
   const ids = rows.map(({ attempt }) => attempt.id);
   const times = ids.map(timeOfId);
-  const facts = storable(rows.map(({ attempt }, index) => ({ ...attempt, attemptedAt: times[index] })));
+  const facts = storable(rows.map(({ attempt }, index) => factOfAttempt(attempt, times[index] as number)));
   const stale = staleBuckets(times, Date.now());
   const { rowCount } = await (stale
     ? pool.query(`with ${markStale('$2')} ${insertAttempts}`, [facts, stale])
@@ -218,6 +240,26 @@ async function appendAttempts(
   );
   const written = new Set(there.rows.map((row) => row.id));
   return new Set(ids.filter((id) => !written.has(id)));
+}
+
+function factOfAttempt(attempt: DeliveryAttemptRow, attemptedAt: number): object {
+  return {
+    id: attempt.id,
+    deliveryId: attempt.deliveryId,
+    webhookLogId: attempt.webhookLogId,
+    projectId: attempt.projectId,
+    endpointId: attempt.endpointId,
+    lane: attempt.lane,
+    attemptNum: attempt.attemptNum,
+    status: attempt.status,
+    statusCode: attempt.statusCode ?? undefined,
+    latencyMs: attempt.latencyMs,
+    error: attempt.error ?? undefined,
+    responseBody: attempt.responseBody ?? undefined,
+    correlationId: attempt.correlationId,
+    attemptedAt,
+    nextAttemptAt: attempt.nextAttemptAt ?? undefined,
+  };
 }
 
 /**

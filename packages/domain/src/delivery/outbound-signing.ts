@@ -61,19 +61,21 @@ export function deliveryHeaders(input: {
 }): (readonly [string, string])[] {
   const { providerHeaders, signingKeys: keys, webhookLogId: id, body } = input;
   const timestampSeconds = Math.floor(input.now / 1_000);
-  const isTaken = providerHeaders.some(([name]) => standardHeaders.includes(name.toLowerCase()));
+  const providerNames = providerHeaders.map(([name]) => name.toLowerCase());
+  const isTaken = providerNames.some((name) => standardHeaders.includes(name));
   const prefix = isTaken ? relayPrefix : '';
 
   const fixed = input.fixedHeaders.filter(([name]) => {
     const lowerCaseName = name.toLowerCase();
     return !isRelayHeader(lowerCaseName, isTaken) && !connectionHeaders.has(lowerCaseName);
   });
-  const headers = providerHeaders.filter(([name]) => {
-    const lowerCaseName = name.toLowerCase();
+  const headers = providerHeaders.filter((_, index) => {
+    const lowerCaseName = providerNames[index]!;
     return !isRelayHeader(lowerCaseName, isTaken) && !has(fixed, lowerCaseName);
   });
   headers.push(...fixed);
-  const traceparent = has(headers, 'traceparent') ? undefined : input.traceparent;
+  const { traceparent } = input;
+  const isTraceSent = traceparent !== undefined && !has(headers, 'traceparent');
 
   headers.push([`${prefix}webhook-id`, id], [`${prefix}webhook-timestamp`, String(timestampSeconds)]);
   if (keys.length > 0) {
@@ -82,7 +84,7 @@ export function deliveryHeaders(input: {
   }
   headers.push(['x-hqrelay-attempt', String(input.attemptNum)], ['x-correlation-id', input.correlationId]);
   if (input.sequence !== undefined) headers.push(['x-hqrelay-sequence', String(input.sequence)]);
-  if (traceparent !== undefined) headers.push(['traceparent', traceparent]);
+  if (isTraceSent) headers.push(['traceparent', traceparent]);
   return headers;
 }
 

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { viewOf } from '../providers/request/request-view.ts';
 import { orderingKeyProblem, orderingKeysOf } from './ordering-key.ts';
 
 function keyOf(orderingKey: string | null, body: string, headers: [string, string][] = []) {
-  const view = viewOf({
+  const request = {
     method: 'POST',
     url: '',
     query: '',
     headers: () => undefined,
     body: Buffer.from(body),
-  });
-  return orderingKeysOf([{ id: 'e1', orderingKey }], ['e1'], { view, headers })?.['e1'];
+  };
+  return orderingKeysOf([{ id: 'e1', orderingKey }], ['e1'], { request, headers })?.['e1'];
 }
 
 describe('the value of an ordering key', () => {
@@ -45,15 +44,15 @@ describe('the value of an ordering key', () => {
   });
 
   it('an endpoint that the webhook does not owe has no key', () => {
-    const view = viewOf({
+    const request = {
       method: 'POST',
       url: '',
       query: '',
       headers: () => undefined,
       body: Buffer.from('{"id":1}'),
-    });
+    };
     const endpoints = ['e1', 'e2', 'e3'].map((id) => ({ id, orderingKey: id === 'e3' ? null : '/id' }));
-    expect(orderingKeysOf(endpoints, ['e2', 'e3'], { view, headers: [] })).toEqual({ e2: '1' });
+    expect(orderingKeysOf(endpoints, ['e2', 'e3'], { request, headers: [] })).toEqual({ e2: '1' });
   });
 });
 

@@ -2,7 +2,7 @@ import type { EndpointConfig } from '../project-config.ts';
 import { storableId } from '../providers/identify.ts';
 import { headerLookupOf } from '../providers/request/header-lookup.ts';
 import { readSource } from '../providers/request/read-source.ts';
-import type { RequestView } from '../providers/request/request-view.ts';
+import { viewOf, type ProviderRequest } from '../providers/request/request-view.ts';
 import { credentialHeaders } from './forwarded-headers.ts';
 
 /** The values of a webhook's keys, by the id of each ordered endpoint that it owes. */
@@ -36,12 +36,14 @@ export function orderingKeyProblem(orderingKey: string): string | undefined {
 export function orderingKeysOf(
   endpoints: readonly Pick<EndpointConfig, 'id' | 'orderingKey'>[],
   owed: readonly string[],
-  { view, headers }: { view: RequestView; headers: readonly (readonly [string, string])[] },
+  { request, headers }: { request: ProviderRequest; headers: readonly (readonly [string, string])[] },
 ): OrderingKeys | undefined {
   const ordered = endpoints.filter(({ id, orderingKey }) => orderingKey !== null && owed.includes(id));
   if (ordered.length === 0) return undefined;
   // Without credentials, which a key in a table must not contain.
-  const reading = { view: { ...view, headers: headerLookupOf(headers) }, settings: {} };
+  const { method, url, query, body } = request;
+  const view = viewOf({ method, url, query, body, headers: headerLookupOf(headers) });
+  const reading = { view, settings: {} };
   const entries = ordered.flatMap(({ id, orderingKey }) => {
     const value = readSource(reading, sourceOf(orderingKey!));
     return value ? [[id, storableId(value)] as const] : [];

@@ -46,7 +46,7 @@ export class ConnectionLimit {
     const { socket } = request;
     this.#silent.delete(socket);
     this.#receiving.set(socket, request);
-    request.once('close', () => this.#receiving.delete(socket));
+    request.on('close', () => this.#receiving.delete(socket));
   }
 
   *#slow(): Generator<Socket> {

@@ -86,6 +86,9 @@ function presetPrototypes(app: Express) {
   }
   ReceivedRequest.prototype = app.request;
   AppResponse.prototype = app.response;
+  // As for a subclass: V8 then reserves room in each object for the fields of Node's constructors, which it would add one by one.
+  Object.setPrototypeOf(ReceivedRequest, IncomingMessage);
+  Object.setPrototypeOf(AppResponse, ServerResponse);
   return {
     IncomingMessage: ReceivedRequest as unknown as typeof IncomingMessage,
     ServerResponse: AppResponse as unknown as typeof ServerResponse,

@@ -60,7 +60,7 @@ export function checked(app: RequestListener): RequestListener {
     const { socket } = request;
     const count = (unanswered.get(socket) ?? 0) + 1;
     unanswered.set(socket, count);
-    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+    response.on('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
     const refusal = count > unansweredMax ? tooManyUnanswered : refusalOf(request);
     if (!refusal) return app(request, response);
     refuse(request, response, refusal);

@@ -6,11 +6,11 @@ export type Reading = {
   /** The settings of the project. */
   settings: Readonly<Record<string, string>>;
   /** The items of the signature list that have a tag of their own. */
-  signatureItems?: ReadonlyMap<string, string>;
+  signatureItems?: ReadonlyMap<string, string> | undefined;
   /** The element of `each` that is being judged. */
-  element?: JsonDocument;
+  element?: JsonDocument | undefined;
   /** Skips a JSON body that is not UTF-8: its text would stand for other bytes than those that came. */
-  isExact?: boolean;
+  isExact?: boolean | undefined;
 };
 
 /**
@@ -63,7 +63,7 @@ function valueAt(document: unknown, pointer: string): unknown {
   let value = document;
   for (const escaped of pointer.slice(1).split('/')) {
     if (typeof value !== 'object' || value === null) return undefined;
-    const name = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
+    const name = escaped.includes('~') ? escaped.replaceAll('~1', '/').replaceAll('~0', '~') : escaped;
     if (!Object.hasOwn(value, name)) return undefined;
     value = (value as Record<string, unknown>)[name];
   }

@@ -20,12 +20,12 @@ export type JsonDocument = { value: unknown; literal: () => unknown };
 /** A request whose parts are parsed when they are first needed, once. */
 export type RequestView = ProviderRequest & {
   /** Undefined for a body that is not JSON. */
-  json: () => JsonDocument | undefined;
+  json(): JsonDocument | undefined;
   /** The fields of a form-encoded body; undefined beyond a thousand of them. */
-  form: () => Fields | undefined;
-  queryFields: () => Fields | undefined;
-  bodySha256Hex: () => string;
-  hasUtf8Body: () => boolean;
+  form(): Fields | undefined;
+  queryFields(): Fields | undefined;
+  bodySha256Hex(): string;
+  hasUtf8Body(): boolean;
 };
 
 /** Names and values hold one character for each byte, as Node's headers do. */
@@ -34,20 +34,52 @@ export type Fields = ReadonlyMap<string, readonly string[]>;
 const fieldsMax = 1_000;
 
 export function viewOf(request: ProviderRequest): RequestView {
-  // Every field is named: V8 builds an object from a spread many times slower.
-  const { method, url, query, headers, body } = request;
-  return {
-    method,
-    url,
-    query,
-    headers,
-    body,
-    json: once(() => parseJson(request)),
-    form: once(() => parseFields(body.toString('latin1'))),
-    queryFields: once(() => parseFields(query)),
-    bodySha256Hex: once(() => hash('sha256', body)),
-    hasUtf8Body: once(() => isUtf8(body)),
-  };
+  return new LazyView(request);
+}
+
+/** A field for each part that was parsed: closures would cost each webhook as much memory as its headers. */
+class LazyView implements RequestView {
+  readonly method: string;
+  readonly url: string;
+  readonly query: string;
+  readonly headers: HeaderLookup;
+  readonly body: Buffer;
+  #json: { document: JsonDocument | undefined } | undefined;
+  #form: { fields: Fields | undefined } | undefined;
+  #queryFields: { fields: Fields | undefined } | undefined;
+  #bodySha256Hex: string | undefined;
+  #hasUtf8Body: boolean | undefined;
+
+  constructor({ method, url, query, headers, body }: ProviderRequest) {
+    this.method = method;
+    this.url = url;
+    this.query = query;
+    this.headers = headers;
+    this.body = body;
+  }
+
+  json(): JsonDocument | undefined {
+    this.#json ??= { document: parseJson(this) };
+    return this.#json.document;
+  }
+
+  form(): Fields | undefined {
+    this.#form ??= { fields: parseFields(this.body.toString('latin1')) };
+    return this.#form.fields;
+  }
+
+  queryFields(): Fields | undefined {
+    this.#queryFields ??= { fields: parseFields(this.query) };
+    return this.#queryFields.fields;
+  }
+
+  bodySha256Hex(): string {
+    return (this.#bodySha256Hex ??= hash('sha256', this.body));
+  }
+
+  hasUtf8Body(): boolean {
+    return (this.#hasUtf8Body ??= isUtf8(this.body));
+  }
 }
 
 function parseJson({ headers, body }: ProviderRequest): JsonDocument | undefined {

@@ -6,7 +6,7 @@ export type TemplateValues = Reading & {
   /** The timestamp as it was sent. */
   ts?: string | undefined;
   /** One character for each byte. */
-  secret?: string;
+  secret?: string | undefined;
   hmac?: string;
 };
 

@@ -81,7 +81,7 @@ function judgeSignature(
   const given = parseSignatures(scheme, reading);
   if (given.kind === 'missing') return missing(scheme.signature.from);
   if (given.kind === 'malformed') return malformed(scheme);
-  const values: TemplateValues = { ...reading, signatureItems: given.items };
+  const values = signedValuesOf(reading, given.items);
   if (scheme.timestamp) values.ts = readSource(values, scheme.timestamp.from);
   const verified =
     scheme.kind === 'hmac'
@@ -92,7 +92,17 @@ function judgeSignature(
   if (message !== undefined) return { kind: 'mismatch', message };
   if (!verified) return { kind: 'mismatch' };
   const stale = scheme.timestamp && staleness(scheme.timestamp, signedAt!, now);
-  return stale ? { kind: 'stale', message: stale } : { kind: 'verified', scheme, ...verified };
+  if (stale) return { kind: 'stale', message: stale };
+  const { secretId, signature } = verified;
+  return { kind: 'verified', secretId, scheme, signature };
+}
+
+/** Every field is named, here and for the result: V8 builds an object from a spread many times slower. */
+function signedValuesOf(
+  { view, settings, element, isExact }: Reading,
+  signatureItems: ReadonlyMap<string, string>,
+): TemplateValues {
+  return { view, settings, element, isExact, signatureItems, ts: undefined, secret: undefined };
 }
 
 /** How a request that is for no project is judged: by the form of its signature alone. */
