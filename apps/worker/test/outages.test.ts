@@ -131,11 +131,12 @@ describe('while RabbitMQ is down', () => {
     await waitFor('the next attempt to be in the outbox', async () => {
       const { rows } = await world.sql.query<{ message: Buffer }>('select message from outbox');
       const decoded = rows.map(({ message }) => decodeMessage(message));
-      return (
-        decoded.length === 1 &&
-        decoded[0]?.kind === 'message' &&
-        decoded[0].message.envelope.delivery?.attemptNum === 2
+      // A busy broker may have confirmed the messages of earlier tests too late: then they are here as well.
+      const own = decoded.flatMap((each) =>
+        each.kind === 'message' && each.message.envelope.id === id ? [each.message.envelope] : [],
       );
+      expect(own).toMatchObject([{ delivery: { attemptNum: 2 } }]);
+      return true;
     });
 
     await world.servers.rabbitmq!.start();
