@@ -37,7 +37,7 @@ it('a request has the new and the old signature during the overlap of rotate-sec
   expect(before.signatures).toEqual([signatureByOpenssl(old, before.signed)]);
 
   const fresh = await rotate('1h');
-  // Another process is told of the rotation a moment later.
+  // The worker learns of the rotation through Redis, a moment after the command has ended.
   const during = await waitFor('both signatures', async () => {
     const sent = await sendAndGet();
     return sent.signatures.length === 2 && sent;

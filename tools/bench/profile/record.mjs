@@ -1,5 +1,5 @@
-// Loaded before a receiver or a worker: records its CPU profile from its first second on until SIGTERM, and writes it into the
-// folder PROFILE_FOLDER. The first second loads modules, which no webhook pays for.
+// Loaded before a receiver or a worker: records its CPU profile from one second after its start until SIGTERM, and writes it into
+// the folder PROFILE_FOLDER. In that second it loads modules, which no webhook pays for.
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { join } from 'node:path';

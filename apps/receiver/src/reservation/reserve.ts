@@ -49,7 +49,7 @@ export async function reserve(deps: ReserveDeps, request: Omit<KeyRequest, 'toke
   let { id } = request;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 2, longestPollMs)) {
     // A release from the iteration before may run late: a new token protects this iteration's reservation.
-    const asked = keyRequestOf(request, id, newId(Date.now()));
+    const asked = withToken(request, id, newId(Date.now()));
     const answer = (await deps.redisStore.reserve(asked)) ?? (await reserveWithoutRedis(deps, asked));
     if (answer.kind === 'rate_limited') return answer;
     const { handle, hasOwnRow } = answer;
@@ -75,7 +75,7 @@ export async function reserve(deps: ReserveDeps, request: Omit<KeyRequest, 'toke
 }
 
 /** Every field is named: V8 builds an object from a spread many times slower. */
-function keyRequestOf(
+function withToken(
   {
     projectId,
     webhookId,

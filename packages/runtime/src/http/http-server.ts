@@ -86,7 +86,7 @@ function presetPrototypes(app: Express) {
   }
   ReceivedRequest.prototype = app.request;
   AppResponse.prototype = app.response;
-  // As for a subclass: V8 then reserves room in each object for the fields of Node's constructors, which it would add one by one.
+  // As for a subclass: V8 reserves room in each object for the fields of Node's constructors, in place of adding them one by one.
   Object.setPrototypeOf(ReceivedRequest, IncomingMessage);
   Object.setPrototypeOf(AppResponse, ServerResponse);
   return {
