@@ -26,16 +26,28 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** The months of the partitions that `work` has opened, planning included. */
-async function monthsOf(work: () => Promise<unknown>): Promise<string[]> {
-  await pool.query('begin');
-  await work();
-  const { rows } = await pool.query<{ month: string }>(
-    `select distinct right(c.relname, 7) as month from pg_locks l join pg_class c on c.oid = l.relation
-     where l.pid = pg_backend_pid() and c.relkind = 'r' and c.relispartition order by 1`,
-  );
-  await pool.query('rollback');
-  return rows.map(({ month }) => month);
+/** The months of the partitions that `work` has opened, planning included. A statement that fails does not end the transaction. */
+async function monthsOf(work: (pool: pg.Pool) => Promise<unknown>): Promise<string[]> {
+  const client = await pool.connect();
+  const query = async (text: string, values: unknown[]) => {
+    await client.query('savepoint statement');
+    return client.query(text, values).catch(async (error: unknown) => {
+      await client.query('rollback to savepoint statement');
+      throw error;
+    });
+  };
+  try {
+    await client.query('begin');
+    await work({ query } as unknown as pg.Pool);
+    const { rows } = await client.query<{ month: string }>(
+      `select distinct right(c.relname, 7) as month from pg_locks l join pg_class c on c.oid = l.relation
+       where l.pid = pg_backend_pid() and c.relkind = 'r' and c.relispartition order by 1`,
+    );
+    return rows.map(({ month }) => month);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
 }
 
 function monthsBetween(from: number, to: number): string[] {
@@ -61,16 +73,16 @@ it('the statements of the hot paths open only the partitions of the months that 
   };
   await appendAudit(pool, [webhookRow(log), attempt]);
 
-  expect(await monthsOf(() => findPriorWebhooks(pool, [keyRequest]))).toEqual(
+  expect(await monthsOf((traced) => findPriorWebhooks(traced, [keyRequest]))).toEqual(
     monthsBetween(now - 2 * dayMs, now + dayMs),
   );
-  expect(await monthsOf(() => findOwedEndpoints(pool, [log.id]))).toEqual(monthsBetween(now, now));
+  expect(await monthsOf((traced) => findOwedEndpoints(traced, [log.id]))).toEqual(monthsBetween(now, now));
   // Writing the row again also asks which rows exist.
-  expect(await monthsOf(() => appendAudit(pool, [attempt]))).toEqual(monthsBetween(now, now));
+  expect(await monthsOf((traced) => appendAudit(traced, [attempt]))).toEqual(monthsBetween(now, now));
 
   const { webhookLogId, deliveryId } = attempt.attempt;
   const history = { webhookLogId, deliveryId, receivedAt: now };
-  const months = await monthsOf(() => readDeliveryHistories(pool, [history]));
+  const months = await monthsOf((traced) => readDeliveryHistories(traced, [history]));
   expect(months.length).toBeGreaterThan(0);
   expect(months.filter((month) => month < monthsBetween(now - dayMs, now)[0]!)).toEqual([]);
 });
