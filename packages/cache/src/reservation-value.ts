@@ -28,8 +28,13 @@ export type StoredReservation = {
 };
 
 /** `at` is ms since epoch, on Redis's clock where the age of a reservation counts. */
-export function formatReservation({ state, id, payloadSha256, token, at }: StoredReservation): string {
-  return `${stateLetters[state]}|${id}|${payloadSha256}|${token}|${Math.floor(at)}`;
+export function formatReservation(reservation: StoredReservation): string {
+  return formatUntimed(reservation) + Math.floor(reservation.at);
+}
+
+/** All but the time, which is appended. */
+export function formatUntimed({ state, id, payloadSha256, token }: Omit<StoredReservation, 'at'>): string {
+  return `${stateLetters[state]}|${id}|${payloadSha256}|${token}|`;
 }
 
 /** Lua: `now` in ms, and the functions `parse` and `format` of the same form. */

@@ -1,7 +1,7 @@
 import type { Reservation } from '@hqrelay/domain/inbound/reservation';
 import type { Cache } from '../client.ts';
 import { onceATurn } from '../once-a-turn.ts';
-import { stateOf } from '../reservation-value.ts';
+import { formatUntimed, stateOf } from '../reservation-value.ts';
 import { runScriptNow } from '../script.ts';
 import { admitScript } from './admit-script.ts';
 import {
@@ -69,17 +69,41 @@ export async function admit(cache: Cache, request: AdmissionRequest): Promise<Ad
 const admitOnceATurn = onceATurn(async (cache, requests: readonly AdmissionRequest[]) => {
   const keys: string[] = [];
   const args: (string | number)[] = [cache.origin];
-  for (const request of requests) append(request, keys, args);
+  for (let first = 0; first < requests.length;) {
+    const end = endOfProject(requests, first);
+    appendProject(requests[first] as AdmissionRequest, end - first, keys, args);
+    for (; first < end; first += 1) appendRequest(requests[first] as AdmissionRequest, keys, args);
+  }
   const answer = await cache.tryCommand((redis) => runScriptNow(redis, admitScript, keys, args));
   return answer ? (answer.value as Answer[]) : [];
 });
 
-function append(request: AdmissionRequest, keys: string[], args: (string | number)[]): void {
-  const { projectId, rateLimitPerMinute, contentKeys } = request;
-  keys.push(idempotencyKey(projectId, request.webhookId), epochKey(projectId), originKey(projectId));
+/** Where the requests end that follow `first` and are of its project, and of the same limit. */
+function endOfProject(requests: readonly AdmissionRequest[], first: number): number {
+  const { projectId, rateLimitPerMinute } = requests[first] as AdmissionRequest;
+  const isOfProject = (request: AdmissionRequest | undefined) =>
+    request?.projectId === projectId && request.rateLimitPerMinute === rateLimitPerMinute;
+  let end = first + 1;
+  while (isOfProject(requests[end])) end += 1;
+  return end;
+}
+
+function appendProject(
+  { projectId, rateLimitPerMinute }: AdmissionRequest,
+  requests: number,
+  keys: string[],
+  args: (string | number)[],
+): void {
+  keys.push(epochKey(projectId), originKey(projectId));
   if (rateLimitPerMinute !== null) keys.push(rateLimitKey(projectId), repeatsKey(projectId));
-  args.push(request.id, request.payloadSha256, request.token, request.idempotencyTtlSeconds);
-  args.push(rateLimitPerMinute ?? -1, contentKeys.length);
+  args.push(rateLimitPerMinute ?? -1, requests);
+}
+
+function appendRequest(request: AdmissionRequest, keys: string[], args: (string | number)[]): void {
+  const { projectId, id, payloadSha256, token, contentKeys } = request;
+  keys.push(idempotencyKey(projectId, request.webhookId));
+  const reservation = formatUntimed({ state: 'reserved', id, payloadSha256, token });
+  args.push(reservation, request.idempotencyTtlSeconds, contentKeys.length);
   for (const contentKey of contentKeys) {
     keys.push(contentKeyName(projectId, contentKey));
     args.push(contentKey.ttlSeconds);
