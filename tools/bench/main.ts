@@ -76,7 +76,7 @@ const { values } = parseArgs({
 });
 const plan = values.quick
   ? { rounds: 1, warmUpSeconds: 2, seconds: 3, connections: 64, backlog: 10_000 }
-  : { rounds: 5, warmUpSeconds: 4, seconds: 8, connections: 64, backlog: 30_000 };
+  : { rounds: 5, warmUpSeconds: 12, seconds: 8, connections: 64, backlog: 60_000 };
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 if (values.help) process.stdout.write(usage);

@@ -13,7 +13,7 @@ import { startCost } from '../start-cost.ts';
 import { pairLines, type FleetFigures, type PairsRound } from './pair-lines.ts';
 
 const plans = {
-  full: { rounds: 3, warmUpSeconds: 8, seconds: 10 },
+  full: { rounds: 3, warmUpSeconds: 20, seconds: 10 },
   quick: { rounds: 1, warmUpSeconds: 3, seconds: 4 },
 };
 /** Of each pair, for its costs: two cores accept and deliver twice as many without being full. */
@@ -59,7 +59,10 @@ export async function measurePairs(
   }
 }
 
-/** The costs at the same rate for each pair, then the shares as fast as the connections allow. */
+/**
+ * The costs at the same rate for each pair, then the shares as fast as the connections allow. The first webhooks, as fast as well,
+ * warm every process up: each of two receivers gets half of them.
+ */
 async function measureFleet(site: Site, pairs: number): Promise<FleetFigures> {
   const { services, sink, apps, seconds, warmUpSeconds } = site;
   const fleet = await startFleet({
@@ -72,7 +75,7 @@ async function measureFleet(site: Site, pairs: number): Promise<FleetFigures> {
   const send = (load: { seconds: number; perSecond?: number }) => sendAndDeliver(site, fleet, load);
   try {
     await sink.reset();
-    await send({ seconds: warmUpSeconds, perSecond: perSecondEach });
+    await send({ seconds: warmUpSeconds });
     const pids = [...fleet.receivers, ...fleet.workers].map((app) => [app.name, app.pid()] as const);
     const cost = startCost(services, Object.fromEntries(pids));
     const sent = sum(await send({ seconds, perSecond: perSecondEach }));

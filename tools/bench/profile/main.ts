@@ -17,7 +17,7 @@ export type ProfileLine = { app: App; name: string; product: number; bare: numbe
 type App = 'receiver' | 'worker';
 type Profiles = Record<App, Profiler.Profile> & { webhooks: number };
 
-const plan = { warmUpSeconds: 3, seconds: 8, connections: 64 };
+const plan = { warmUpSeconds: 12, seconds: 8, connections: 64 };
 const shownFromUs = 1;
 
 /** Every area and function that costs a microsecond, most expensive first. */
