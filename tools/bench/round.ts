@@ -19,7 +19,7 @@ export type RoundOptions = {
 };
 
 const waitMsMax = 90_000;
-/** V8 optimizes the code of a worker for as many: the first thousand cost twice as much each. */
+/** V8 optimizes the code of a worker for as many: each of the first thousands costs twice as much. */
 const warmDeliveries = 20_000;
 
 /** Accepts without a worker, drains the backlog, then does both at once. The processes start cold, and each phase warms them up. */
