@@ -14,8 +14,8 @@ const key = (projectId: string): string => `hqrelay:projectConfig:{${projectId}}
 const changed = 'changed';
 const changedForSeconds = 10;
 
-// A value is: version, expiry in ms since epoch, MAC, configuration as JSON.
-const value = /^(?<version>\d{1,15}) (?<expiresAt>\d{1,15}) (?<mac>[\w-]{43}) (?<content>\{.*\})$/s;
+// A value is: version, expiry in ms since epoch, MAC, configuration as JSON. All before the configuration is its head.
+const value = /^(?<head>(?<version>\d{1,15}) (?<expiresAt>\d{1,15}) (?<mac>[\w-]{43}) )(?<content>\{.*\})$/s;
 
 // ARGV: version, value, TTL in seconds, the untrusted value that it replaces or ''.
 const storeIfNewer = `
@@ -38,8 +38,11 @@ export type ConfigCacheOptions = {
   onUntrusted: (projectId: string) => void;
 };
 
+/** `expiresAt` in ms since epoch. An entry with the same `head` has the same configuration. */
+export type FoundConfig = { kind: 'found'; config: ProjectConfig; head: string; expiresAt: number };
+
 export type CachedConfig =
-  | { kind: 'found'; config: ProjectConfig }
+  | FoundConfig
   /** `untrusted`: the present value, without a valid MAC; `write` may replace it whatever its version. */
   | { kind: 'absent'; untrusted?: string }
   | { kind: 'unavailable' };
@@ -57,20 +60,20 @@ export class ConfigCache {
     this.#options = options;
   }
 
-  /** `now` in ms since epoch. */
-  async read(projectId: string, now: number): Promise<CachedConfig> {
-    const { cache } = this.#options;
-    // A Redis that refuses a command counts as unavailable here and below; the cache reports it.
-    const answer = await cache.tryCommand((redis) => redis.get(key(projectId))).catch(() => undefined);
+  /** `now` in ms since epoch. `held`, an earlier answer, is returned while Redis has the same entry, of which only the head is read. */
+  async read(projectId: string, now: number, held?: FoundConfig): Promise<CachedConfig> {
+    if (held && held.expiresAt > now) {
+      const head = await this.#ask((redis) => redis.getrange(key(projectId), 0, held.head.length - 1));
+      if (!head) return { kind: 'unavailable' };
+      if (head.value === held.head) return held;
+    }
+    const answer = await this.#ask((redis) => redis.get(key(projectId)));
     return answer ? this.#cachedConfig(projectId, answer.value, now) : { kind: 'unavailable' };
   }
 
   /** Reads several projects with one command, in the order of their ids. */
   async readMany(projectIds: readonly string[], now: number): Promise<CachedConfig[]> {
-    const { cache } = this.#options;
-    const answer = await cache
-      .tryCommand((redis) => redis.mget(projectIds.map((projectId) => key(projectId))))
-      .catch(() => undefined);
+    const answer = await this.#ask((redis) => redis.mget(projectIds.map((projectId) => key(projectId))));
     return projectIds.map((projectId, index) =>
       answer ? this.#cachedConfig(projectId, answer.value[index] ?? null, now) : { kind: 'unavailable' },
     );
@@ -78,17 +81,20 @@ export class ConfigCache {
 
   /** Does nothing while Redis is unavailable, or has a newer entry. */
   async write(config: ProjectConfig, now: number, untrusted = ''): Promise<void> {
-    const { cache, keys, ttlSeconds } = this.#options;
+    const { keys, ttlSeconds } = this.#options;
     const { id: projectId, version } = config;
     const expiresAt = Math.ceil(now) + ttlSeconds * 1_000;
     const content = JSON.stringify(config);
     const mac = createMac(keys, { projectId, version, expiresAt, content });
     const text = `${version} ${expiresAt} ${mac} ${content}`;
-    await cache
-      .tryCommand((redis) =>
-        redis.eval(storeIfNewer, 1, key(projectId), version, text, ttlSeconds, untrusted),
-      )
-      .catch(() => undefined);
+    await this.#ask((redis) =>
+      redis.eval(storeIfNewer, 1, key(projectId), version, text, ttlSeconds, untrusted),
+    );
+  }
+
+  /** Undefined when Redis is unavailable, or refuses the command: the cache reports it. */
+  #ask<Value>(command: (redis: Redis) => Promise<Value>): Promise<{ value: Value } | undefined> {
+    return this.#options.cache.tryCommand(command).catch(() => undefined);
   }
 
   #cachedConfig(projectId: string, text: string | null, now: number): CachedConfig {
@@ -99,14 +105,15 @@ export class ConfigCache {
       return { kind: 'absent', untrusted: text };
     }
     if (entry.expiresAt <= now) return { kind: 'absent' };
-    const parsed = projectConfig.safeParse(JSON.parse(entry.content));
-    return parsed.success ? { kind: 'found', config: parsed.data } : { kind: 'absent' };
+    const { head, expiresAt, content } = entry;
+    const parsed = projectConfig.safeParse(JSON.parse(content));
+    return parsed.success ? { kind: 'found', config: parsed.data, head, expiresAt } : { kind: 'absent' };
   }
 
-  #verified(projectId: string, text: string): { expiresAt: number; content: string } | undefined {
-    const { version, expiresAt, mac = '', content = '' } = value.exec(text)?.groups ?? {};
+  #verified(projectId: string, text: string) {
+    const { head = '', version, expiresAt, mac = '', content = '' } = value.exec(text)?.groups ?? {};
     const cached = { projectId, version: Number(version), expiresAt: Number(expiresAt), content };
-    return isAuthentic(this.#options.keys, cached, mac) ? cached : undefined;
+    return isAuthentic(this.#options.keys, cached, mac) ? { ...cached, head } : undefined;
   }
 
   #report(projectId: string): void {

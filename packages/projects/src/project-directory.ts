@@ -1,4 +1,4 @@
-import type { CachedConfig, ConfigCache } from '@hqrelay/cache/project-config';
+import type { CachedConfig, ConfigCache, FoundConfig } from '@hqrelay/cache/project-config';
 import type { Postgres } from '@hqrelay/db/postgres';
 import { readProjectConfig } from '@hqrelay/db/queries/project-config';
 import type { ProjectConfig } from '@hqrelay/domain/project-config';
@@ -12,7 +12,8 @@ export type ProjectLookup =
 
 export type ProjectDirectoryOptions = { configs: ConfigCache; postgres: Postgres };
 
-type Entry = { project: ProjectConfig; loadedAt: number; fresh: boolean };
+/** `inRedis`: the entry that `project` was read from. */
+type Entry = { project: ProjectConfig; inRedis: FoundConfig | undefined; loadedAt: number; fresh: boolean };
 
 const freshForMs = 5_000;
 const lastKnownForMs = 3_600_000;
@@ -80,7 +81,7 @@ export class ProjectDirectory {
   async #load(projectId: string, now: number, isCurrent: () => boolean): Promise<ProjectLookup> {
     const cached = await this.#readRedis(projectId, now);
     if (cached.kind === 'found') {
-      return isCurrent() ? this.#keep(projectId, cached.config, now) : lookupOf(cached.config);
+      return isCurrent() ? this.#keep(projectId, cached.config, now, cached) : lookupOf(cached.config);
     }
     const answer = await this.#readPostgres(projectId);
     if (answer) {
@@ -95,8 +96,10 @@ export class ProjectDirectory {
   }
 
   #readRedis(projectId: string, now: number): Promise<CachedConfig> {
-    const isKnown = this.#entries.has(projectId);
-    return isKnown ? this.#options.configs.read(projectId, now) : this.#shared.readRedis(projectId, now);
+    const held = this.#entries.get(projectId);
+    return held
+      ? this.#options.configs.read(projectId, now, held.inRedis)
+      : this.#shared.readRedis(projectId, now);
   }
 
   #readPostgres(projectId: string): Promise<{ value: ProjectConfig | null } | undefined> {
@@ -105,16 +108,17 @@ export class ProjectDirectory {
     return postgres.tryWithin(postgresTimeoutMs, (pool) => readProjectConfig(pool, projectId));
   }
 
-  #keep(projectId: string, project: ProjectConfig | null, now: number): ProjectLookup {
+  #keep(projectId: string, project: ProjectConfig | null, now: number, inRedis?: FoundConfig): ProjectLookup {
     const held = this.#entries.get(projectId);
     this.#entries.delete(projectId);
     if (!project) {
       setBounded(this.#unknown, projectId, now, unknownMax);
       return { kind: 'unknown' };
     }
-    const newest = held && held.project.version > project.version ? held.project : project;
-    setBounded(this.#entries, projectId, { project: newest, loadedAt: now, fresh: true }, entriesMax);
-    return lookupOf(newest);
+    const isOlder = held !== undefined && held.project.version > project.version;
+    const newest = isOlder ? { project: held.project, inRedis: held.inRedis } : { project, inRedis };
+    setBounded(this.#entries, projectId, { ...newest, loadedAt: now, fresh: true }, entriesMax);
+    return lookupOf(newest.project);
   }
 }
 

@@ -8,7 +8,7 @@ import { waitFor } from '@hqrelay/testing/wait-for';
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { Cache } from '@hqrelay/cache/client';
-import { announceProjectChange, ConfigCache } from '@hqrelay/cache/project-config';
+import { announceProjectChange, ConfigCache, type FoundConfig } from '@hqrelay/cache/project-config';
 import { freshId } from '@hqrelay/testing/fresh-id';
 
 const now = 1_700_000_000_000;
@@ -55,7 +55,7 @@ const isCached = async () => (await configs.read(config.id, now)).kind === 'foun
 describe('a cached configuration', () => {
   it('a cached configuration is read by this process and another', async () => {
     await configs.write(config, now);
-    expect(await open(world.secretsKey).read(config.id, now)).toEqual({ kind: 'found', config });
+    expect(await open(world.secretsKey).read(config.id, now)).toMatchObject({ kind: 'found', config });
     expect(untrusted).toEqual([]);
   });
 
@@ -66,6 +66,36 @@ describe('a cached configuration', () => {
     await announceProjectChange(cache.redis, config.id);
     await configs.write({ ...config, version: config.version + 2 }, now);
     expect(await isCached()).toBe(false);
+  });
+});
+
+describe('an entry that this process holds', () => {
+  const expiresAt = now + ttlSeconds * 1_000;
+  let held: FoundConfig;
+
+  beforeEach(async () => {
+    await configs.write(config, now);
+    held = (await configs.read(config.id, now)) as FoundConfig;
+  });
+
+  it('an entry that is held is returned while Redis has one with its head, whatever follows the head', async () => {
+    await cache.redis.append(key(), 'forged');
+    expect(await configs.read(config.id, expiresAt - 1, held)).toBe(held);
+    expect(untrusted).toEqual([]);
+  });
+
+  it('an entry that is held is not used after its expiry', async () => {
+    expect(await configs.read(config.id, expiresAt, held)).toEqual({ kind: 'absent' });
+  });
+
+  it('an entry that is held is not used once Redis has a newer one, none, or an announced change', async () => {
+    const newer = { ...config, version: config.version + 1 };
+    await configs.write(newer, now);
+    expect(await configs.read(config.id, now, held)).toMatchObject({ kind: 'found', config: newer });
+    await announceProjectChange(cache.redis, config.id);
+    expect(await configs.read(config.id, now, held)).toEqual({ kind: 'absent' });
+    await cache.redis.del(key());
+    expect(await configs.read(config.id, now, held)).toEqual({ kind: 'absent' });
   });
 });
 

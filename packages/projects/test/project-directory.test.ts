@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Cache } from '@hqrelay/cache/client';
 import { announceProjectChange, ConfigCache } from '@hqrelay/cache/project-config';
 import { Postgres } from '@hqrelay/db/postgres';
+import { readProjectConfig } from '@hqrelay/db/queries/project-config';
+import type { ProjectConfig } from '@hqrelay/domain/project-config';
 import { configMacKeys } from '@hqrelay/domain/secrets/config-mac';
 import { parseSecretKeys } from '@hqrelay/domain/secrets/secret-box';
 import { freshId } from '@hqrelay/testing/fresh-id';
@@ -96,6 +98,15 @@ describe('a project', () => {
     const other = new ProjectDirectory({ configs, postgres });
     expect((await other.find(id, 0)).kind).toBe('found');
     expect(postgres.reads).toBe(1);
+  });
+
+  it('a project that has not changed is the same object after it was looked up again', async () => {
+    const { id } = await seedProject(world);
+    await configs.write((await readProjectConfig(world.sql, id)) as ProjectConfig, 0);
+    const first = await directory.find(id, 0);
+    const again = await directory.find(id, 5_000);
+    expect(again).toMatchObject({ kind: 'found' });
+    expect((again as { project: unknown }).project).toBe((first as { project: unknown }).project);
   });
 
   it('a project that does not exist stays unknown until a change is announced', async () => {
