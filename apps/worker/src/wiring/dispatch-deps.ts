@@ -51,14 +51,16 @@ export function createDispatchDeps(
 }
 
 function createWorkerSender(config: WorkerConfig, lanes: readonly Lane[]): Sender {
+  const inFlightMax = lanes.reduce((sum, { prefetch }) => sum + prefetch, 0);
   return createSender({
     policy: parsePolicy({
       allowPrivate: config.allowPrivateEndpoints,
       allowCidrs: config.allowEndpointCidrs,
     }),
-    // As many as can be in flight, so that no delivery waits for the connection of another.
-    connectionsPerOrigin: lanes.reduce((sum, { prefetch }) => sum + prefetch, 0),
-    idleConnectionsMax: 1_000,
+    // No delivery waits for the connection of another.
+    connectionsPerOrigin: inFlightMax,
+    // With fewer, endpoints in turn would each find that the connection kept for them has just been closed for another's.
+    idleConnectionsMax: inFlightMax,
     egressProxy: config.egressProxy,
     resolve: createResolveHost({ nameServers: config.dnsServers }),
   });
