@@ -29,7 +29,7 @@ export type FlatOptions = {
 export const flatPostgresSettings = ['shared_buffers=2GB', 'max_wal_size=16GB', 'maintenance_work_mem=512MB'];
 
 const plans = {
-  full: { rounds: 4, warmUpSeconds: 4, seconds: 8, waiting: 500_000, projects: 1_000, endpointsEach: 5 },
+  full: { rounds: 4, warmUpSeconds: 12, seconds: 8, waiting: 500_000, projects: 1_000, endpointsEach: 5 },
   quick: { rounds: 1, warmUpSeconds: 2, seconds: 3, waiting: 20_000, projects: 50, endpointsEach: 5 },
 };
 const connections = 64;

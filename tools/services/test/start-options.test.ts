@@ -5,8 +5,18 @@ import { repositoryRoot } from '../src/app-process.ts';
 
 const read = (file: string) => readFileSync(join(repositoryRoot, file), 'utf8');
 
-it.each(['receiver', 'worker', 'console'])('compose starts the %s with the options of its script', (app) => {
+/** The command of a `start:` script, word by word. */
+function commandOf(app: string): string[] {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-  const words = String(scripts[`start:${app}`]).split(' ').slice(1);
-  expect(read('docker-compose.yml')).toContain(`command: [${words.map((word) => `'${word}'`).join(', ')}]`);
+  return String(scripts[`start:${app}`]).split(' ').slice(1);
+}
+
+it.each(['receiver', 'worker', 'console'])('compose starts the %s with the options of its script', (app) => {
+  const words = commandOf(app).map((word) => `'${word}'`);
+  expect(read('docker-compose.yml')).toContain(`command: [${words.join(', ')}]`);
+});
+
+it('the image starts the receiver with the options of its script', () => {
+  const words = commandOf('receiver').map((word) => `"${word}"`);
+  expect(read('Dockerfile')).toContain(`\nCMD [${words.join(', ')}]`);
 });
