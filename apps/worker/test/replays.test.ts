@@ -1,6 +1,7 @@
 import { deliveryId } from '@hqrelay/domain/ids';
 import type { Envelope } from '@hqrelay/queue/messages';
 import { freshId } from '@hqrelay/testing/fresh-id';
+import { waitFor } from '@hqrelay/testing/wait-for';
 import { describe, expect, it } from 'vitest';
 import { openWorkerWorld } from './worker-world.ts';
 
@@ -72,7 +73,7 @@ describe('a replay', () => {
       queue: 'hqrelay.replays',
     });
     await world.changeEndpoint(projectId, endpointId, 'paused = false');
-    await world.releaseHeld();
+    await waitFor('it to be released', async () => (await world.releaseHeld()) === 1);
     const attempts = await world.waitForAttempts(id, 2);
     expect(attempts.find((each) => each.delivery_id === ofReplay)).toMatchObject({ lane: 'replay' });
   });
