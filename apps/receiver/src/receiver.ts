@@ -15,23 +15,17 @@ import { createRegistry } from '@hqrelay/runtime/metrics';
 import { StoreChecks, type StoreCheck } from '@hqrelay/runtime/store-checks';
 import { createAdminApp, createApp } from './app.ts';
 import type { ReceiverConfig } from './config.ts';
-import { BodyReader } from './http/read-body.ts';
+import { BodyReader } from './http/body/read-body.ts';
 import { createIngestDeps } from './ingest-deps.ts';
 import { answerChallenge } from './ingest/answer-challenge.ts';
 import { ingest, type IngestDeps } from './ingest/ingest.ts';
 import { LastSeenTimes } from './ingest/last-seen.ts';
 import { recordTooLarge } from './ingest/record-too-large.ts';
+import { bodyLimitsFor } from './limits/body-limits.ts';
 import { createReport, type ReceiverReport } from './report.ts';
 import { RedisTrust } from './reservation/redis-trust.ts';
 import { createStores, type Stores } from './stores.ts';
 
-const bodyLimits = {
-  unverifiedBytesMax: 256 << 20,
-  incompleteBytesPerAddressMax: 64 << 20,
-  slowAfterMs: 1_000,
-  // Senders give up at 3 s.
-  deadlineMs: 5_000,
-};
 const writeLastSeenEveryMs = 5_000;
 
 export type Receiver = {
@@ -133,7 +127,7 @@ function createServers(
   const adminApart = receiverAdminPort !== undefined;
   const { app, listener } = createApp({
     publicUrl: publicUrl ?? `http://127.0.0.1:${receiverPort}`,
-    bodies: new BodyReader({ bodyBytesMax, ...bodyLimits }),
+    bodies: new BodyReader(bodyLimitsFor(bodyBytesMax)),
     ingest: (request) => ingest(deps, request),
     answerChallenge: (request) => answerChallenge(deps, request),
     recordTooLarge: (request, bytes) => recordTooLarge(deps, request, bytes),

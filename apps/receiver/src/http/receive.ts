@@ -5,7 +5,7 @@ import { errorAnswer, refuseBody, retryLater, sendAnswer, type Answer } from './
 import type { IngestResult, InboundRequest } from '../ingest/inbound-request.ts';
 import { inboundOf } from './inbound-of.ts';
 import { answerOf, outcomeOf } from './ingest-answer.ts';
-import type { BodyRead, BodyReader } from './read-body.ts';
+import type { BodyRead, BodyReader } from './body/read-body.ts';
 import { Refusals } from './refusals.ts';
 import type { Report } from '../report.ts';
 
@@ -107,7 +107,7 @@ async function handle(
   const read = await deps.bodies.read(request, inbound.remoteAddr ?? '');
   if (read.kind !== 'read') return handleUnread(deps, refusals, inbound, read);
   inbound.body = read.body;
-  const result = await ingestInTime(deps, inbound);
+  const result = await ingestInTime(deps, inbound, answerWithinMs - read.waitedMs);
   const isRefused = result.kind === 'unavailable' && result.code !== undecided.code;
   return {
     answer: isRefused ? unavailable(refusals, result.code, result.message) : answerOf(result),
@@ -136,7 +136,7 @@ function handleUnread(
     case 'overloaded': {
       const message = 'Too much is being received; send it again';
       const answer = unavailable(refusals, 'receiver.overloaded', message);
-      return { answer, outcome: 'failed_to_queue', isRead: false };
+      return { answer, outcome: 'failed_to_queue', isRead: read.isRead };
     }
     case 'too_slow':
       return { answer: tooSlow, outcome: 'rejected', isRead: false };
@@ -153,13 +153,13 @@ function isLoggedAs(result: IngestResult): boolean | undefined {
 }
 
 /** Not `withTimeout`: the deadline is an answer here, and a rejection is a bug that must stay visible on either side of it. */
-function ingestInTime(deps: ReceiveDeps, inbound: InboundRequest): Promise<IngestResult> {
+function ingestInTime(deps: ReceiveDeps, inbound: InboundRequest, withinMs: number): Promise<IngestResult> {
   return new Promise((resolve, reject) => {
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
       resolve(undecided);
-    }, answerWithinMs);
+    }, withinMs);
     const end = () => {
       clearTimeout(timer);
       deps.bodies.release(inbound.body.length);

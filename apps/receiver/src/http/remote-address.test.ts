@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { addressGroup } from './address-group.ts';
+import { addressGroup } from './body/address-group.ts';
 import { remoteAddress } from './remote-address.ts';
 
 const proxy = '192.0.2.1';

@@ -16,6 +16,7 @@ export class BodyPieces {
   #bytes = 0;
   #heldBytes = 0;
   #count = 0;
+  #isDropped = false;
 
   /** The length of the body so far. */
   get bytes(): number {
@@ -32,11 +33,23 @@ export class BodyPieces {
     return this.#count;
   }
 
+  /** Whether the body cannot be had any more, after `drop`. */
+  get isDropped(): boolean {
+    return this.#isDropped;
+  }
+
   add(piece: Buffer): void {
     this.#count += 1;
-    if (this.#count === 1 || piece.length >= smallBytes) this.#keep(piece);
-    else this.#copy(piece);
+    if (!this.#isDropped) this.#store(piece);
     this.#bytes += piece.length;
+  }
+
+  /** Keeps neither the pieces so far nor later ones; they are still counted. */
+  drop(): void {
+    this.#isDropped = true;
+    this.#buffers.length = 0;
+    this.#tail = undefined;
+    this.#heldBytes = 0;
   }
 
   /** Returns the body and lets go of the pieces: listeners of the request may refer to this object for as long as it lives. */
@@ -44,6 +57,11 @@ export class BodyPieces {
     this.#endTail();
     const pieces = this.#buffers.splice(0);
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, this.#bytes);
+  }
+
+  #store(piece: Buffer): void {
+    if (this.#count === 1 || piece.length >= smallBytes) this.#keep(piece);
+    else this.#copy(piece);
   }
 
   #keep(piece: Buffer): void {

@@ -1,0 +1,45 @@
+export type LineOptions = {
+  /** Whether so many bytes find room now, whoever sends them. */
+  hasRoom: (bytes: number) => boolean;
+  /** Whether they find room in the share of an address. */
+  hasShare: (address: string, bytes: number) => boolean;
+  waitMs: number;
+};
+
+type Waiting = { address: string; bytes: number; begin: () => void };
+
+/** Large bodies that are not read yet because there is no room, in the order they came. */
+export class LargeBodyLine {
+  readonly #options: LineOptions;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(options: LineOptions) {
+    this.#options = options;
+  }
+
+  /** Calls `begin` once: with true when there is room, with false after `waitMs`. The returned function leaves the line. */
+  join(address: string, bytes: number, begin: (fits: boolean) => void): () => void {
+    const end = (fits: boolean) => {
+      leave();
+      begin(fits);
+    };
+    const waiting = { address, bytes, begin: () => end(true) };
+    const timer = setTimeout(() => end(false), this.#options.waitMs);
+    const leave = () => {
+      clearTimeout(timer);
+      this.#waiting.delete(waiting);
+    };
+    this.#waiting.add(waiting);
+    this.admit();
+    return leave;
+  }
+
+  /** Begins with the bodies that there is room for. `begin` must take it. */
+  admit(): void {
+    const { hasRoom, hasShare } = this.#options;
+    for (const { address, bytes, begin } of this.#waiting) {
+      if (!hasRoom(bytes)) return;
+      if (hasShare(address, bytes)) begin();
+    }
+  }
+}
