@@ -28,4 +28,4 @@ COPY --from=build /app/apps ./apps
 USER node
 EXPOSE 3000 3001 3002
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 CMD ["node", "tools/healthcheck.mjs"]
-CMD ["node", "--enable-source-maps", "apps/receiver/dist/main.js"]
+CMD ["node", "--enable-source-maps", "--max-old-space-size=1024", "--max-semi-space-size=32", "apps/receiver/dist/main.js"]

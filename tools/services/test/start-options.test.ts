@@ -12,8 +12,13 @@ function commandOf(app: string): string[] {
 }
 
 it.each(['receiver', 'worker', 'console'])('compose starts the %s with the options of its script', (app) => {
+  // A long command has a line for each word.
+  const compose = read('docker-compose.yml')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll('[ ', '[')
+    .replaceAll(', ]', ']');
   const words = commandOf(app).map((word) => `'${word}'`);
-  expect(read('docker-compose.yml')).toContain(`command: [${words.join(', ')}]`);
+  expect(compose).toContain(`command: [${words.join(', ')}]`);
 });
 
 it('the image starts the receiver with the options of its script', () => {
