@@ -6,6 +6,9 @@ export type LineOptions = {
   waitMs: number;
 };
 
+/** A bound, since Node has already read up to 64 KiB of each, which are not counted. */
+const waitingMax = 256;
+
 type Waiting = { address: string; bytes: number; begin: () => void };
 
 /** Large bodies that are not read yet because there is no room, in the order they came. */
@@ -17,7 +20,10 @@ export class LargeBodyLine {
     this.#options = options;
   }
 
-  /** Calls `begin` once: with true when there is room, with false after `waitMs`. The returned function leaves the line. */
+  /**
+   * Calls `begin` once: with true when there is room, with false after `waitMs`, or at once when too many wait. The returned
+   * function leaves the line.
+   */
   join(address: string, bytes: number, begin: (fits: boolean) => void): () => void {
     const end = (fits: boolean) => {
       leave();
@@ -31,6 +37,7 @@ export class LargeBodyLine {
     };
     this.#waiting.add(waiting);
     this.admit();
+    if (this.#waiting.size > waitingMax && this.#waiting.has(waiting)) end(false);
     return leave;
   }
 

@@ -161,6 +161,13 @@ describe('large bodies', () => {
     expect(await read(reader, large, large.length)).toEqual({ kind: 'overloaded', isRead: true });
   });
 
+  it('a large body does not wait where 256 others do', async () => {
+    const reader = readerOf({ ...roomForTwo, roomWithinMs: 600_000 });
+    for (let i = 0; i < 2; i += 1) await readAll(reader, large);
+    for (let i = 0; i < 256; i += 1) void read(reader, large, large.length);
+    expect(await read(reader, large, large.length)).toEqual({ kind: 'overloaded', isRead: true });
+  });
+
   it('a large body of unknown length that outgrows the room is dropped, and leaves its room at once', async () => {
     const reader = readerOf(roomForTwo);
     const bodies = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((address) => {
