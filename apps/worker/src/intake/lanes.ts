@@ -6,10 +6,8 @@ export type Lane = {
   /** New webhooks: the other lanes give way to them. */
   isLive: boolean;
   prefetch: number;
-  /** How many more it may have in flight while they take long. */
-  prefetchMore: number;
   messageBytesMax: number;
-  /** What all endpoints may have in flight together: fewer than the messages, so that it still takes in others' while some hang. */
+  /** What all endpoints may have in flight together: fewer than the prefetch, so that it still takes in others' while some hang. */
   slots: number;
 };
 
@@ -24,8 +22,6 @@ const budgets: readonly { queue: WorkQueue; isLive: boolean; smallMax: number; l
 
 /** What a message has beside the webhook's body; the headers of a request are 16 KiB at most. */
 const envelopeBytesMax = 65_536;
-/** Messages that wait are copied by V8's collections: 2,500 in place of 600 take 1.3 times the CPU for each delivery. */
-const usualMax = 600;
 const slotsOf = (prefetch: number) => Math.max(1, Math.floor(prefetch * 0.8));
 
 /** The lanes of a worker, when a webhook's body has up to `bodyBytesMax`. */
@@ -37,8 +33,7 @@ export function lanesOf(bodyBytesMax: number): Lane[] {
       {
         queue,
         isLive,
-        prefetch: Math.min(smallMax, usualMax),
-        prefetchMore: Math.max(0, smallMax - usualMax),
+        prefetch: smallMax,
         messageBytesMax: smallMessageBytesMax,
         slots: slotsOf(smallMax),
       },
@@ -46,7 +41,6 @@ export function lanesOf(bodyBytesMax: number): Lane[] {
         queue: largeQueueOf(queue),
         isLive,
         prefetch: largeMax,
-        prefetchMore: 0,
         messageBytesMax: largeMessageBytesMax,
         slots: slotsOf(largeMax),
       },
