@@ -1,7 +1,7 @@
 export type LineOptions = {
-  /** Whether so many bytes find room now, whoever sends them. */
+  /** Whether a body of so many bytes fits what all senders together may hold now. */
   hasRoom: (bytes: number) => boolean;
-  /** Whether they find room in the share of an address. */
+  /** Whether it fits the share of its sender's address. */
   hasShare: (address: string, bytes: number) => boolean;
   waitMs: number;
 };
