@@ -3,7 +3,9 @@ import { deliveryId, timeOfId } from '@hqrelay/domain/ids';
 import { decodeMessage } from '@hqrelay/queue/messages';
 import { freshId } from '@hqrelay/testing/fresh-id';
 import { waitFor } from '@hqrelay/testing/wait-for';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { dispatch } from '../src/delivery/dispatch.ts';
 import { drainOutbox } from '../src/jobs/drain-outbox.ts';
 import { drainSpilledAudit } from '../src/jobs/drain-spilled-audit.ts';
 import { hold } from '../src/outgoing/hold.ts';
@@ -172,6 +174,41 @@ describe('while RabbitMQ is down', () => {
       expect(await world.waitForAttempts(id, 1)).toMatchObject([{ status: 'delivered', attempt_num: 1 }]);
     }
     expect(world.errors()).toEqual([]);
+  });
+});
+
+describe('while RabbitMQ is frozen', () => {
+  it('a webhook whose fan-out neither RabbitMQ nor the outbox takes in time is delivered once to each endpoint', async () => {
+    const { projectId, endpoints } = await world.seed({}, {});
+    const endpointIds = endpoints.map(({ id }) => id);
+    const first = freshId();
+    await world.send(world.message(projectId, { id: first, endpointIds }));
+    await world.waitForAttempts(first, 2);
+
+    const id = freshId();
+    const locked = await world.sql.connect();
+    await locked.query('begin; lock table outbox');
+    world.servers.rabbitmq!.freeze();
+    const content = world.message(projectId, { id, endpointIds });
+    const message = { content, redelivered: false, entrance: world.entrance, isLive: true };
+    const verdict = dispatch(world.deps, message);
+    // RabbitMQ takes both messages from its sockets when it runs again, after their publisher has given them up.
+    await setTimeout(2_500);
+    world.servers.rabbitmq!.thaw();
+    expect(await verdict).toBe('ack');
+    await locked.query('rollback');
+    locked.release();
+
+    await world.waitForAttempts(id, 2);
+    await world.waitUntilUp();
+    // The copies are in the queue before this webhook.
+    const last = freshId();
+    await world.send(world.message(projectId, { id: last, endpointIds }));
+    await world.waitForAttempts(last, 2);
+    expect(world.publishedOf(id).length).toBeGreaterThan(2);
+    for (const { endpoint } of endpoints) {
+      expect(endpoint.requests.map(({ headers }) => headers['webhook-id'])).toEqual([first, id, last]);
+    }
   });
 });
 

@@ -71,9 +71,9 @@ export function sendDeadLetter(deps: OutgoingDeps, message: Message, reason: str
 }
 
 /**
- * Confirmed by the broker, or committed to the outbox. A spilled message is marked: the broker may have it too, and the outbox
- * may publish it twice. Its row's id is derived from its delivery, attempt and mark, so a message that spills again is one
- * row, and a message with the mark to resume is never replaced by one without it.
+ * Confirmed by the broker, or committed to the outbox. What is not confirmed at once is marked: the broker or the outbox may have
+ * it all the same, and the outbox may publish it twice. The id of the outbox's row is derived from its delivery, attempt and
+ * mark, so a message that spills again is one row, and a message with the mark to resume is never replaced by one without it.
  */
 function publishOrSpill(
   deps: OutgoingDeps,
@@ -81,22 +81,27 @@ function publishOrSpill(
   message: Message,
   encode: (message: Message) => Buffer,
 ): Promise<boolean> {
-  const { envelope } = message;
-  const mark = markWhenPublishedAgain(envelope.mayBeDuplicate);
-  const spill = () => ({
-    ...target,
-    id: publicationId(
-      envelope.delivery?.deliveryId ?? envelope.id,
-      envelope.delivery?.attemptNum ?? 0,
-      `${target.exchange} ${mark}`,
-    ),
-    message: encode({ ...message, envelope: { ...envelope, mayBeDuplicate: mark } }),
-  });
+  let sent = message;
   const publish = async () => {
-    const result = await deps.publisher.publish({ ...target, body: encode(message) });
+    const result = await deps.publisher.publish({ ...target, body: encode(sent) });
     if (result.kind === 'confirmed') return true;
-    const stored = await deps.postgres.tryWithin(outboxTimeoutMs, (pool) => insertOutbox(pool, spill()));
+    sent = markedAsPublishedAgain(message);
+    const row = { ...target, id: outboxIdOf(target.exchange, sent), message: encode(sent) };
+    const stored = await deps.postgres.tryWithin(outboxTimeoutMs, (pool) => insertOutbox(pool, row));
     return stored !== undefined;
   };
   return retryUntilStored(() => outgoingBytes.run(message.body.length, publish));
+}
+
+function markedAsPublishedAgain({ envelope, body }: Message): Message {
+  return { envelope: { ...envelope, mayBeDuplicate: markWhenPublishedAgain(envelope.mayBeDuplicate) }, body };
+}
+
+function outboxIdOf(exchange: string, { envelope }: Message): string {
+  const { delivery, id, mayBeDuplicate } = envelope;
+  return publicationId(
+    delivery?.deliveryId ?? id,
+    delivery?.attemptNum ?? 0,
+    `${exchange} ${mayBeDuplicate}`,
+  );
 }
