@@ -19,7 +19,11 @@ export type ConsumerOptions = {
   connection: BrokerConnection;
   /** Messages held unacknowledged at once. */
   prefetch: number;
-  /** The largest message that the queue is for; bounds the memory to `prefetch` of them. */
+  /** How many more are held while messages take long. */
+  prefetchMore?: number;
+  /** How long no message has taken long when an idle consumer takes `prefetch` again. */
+  usualAfterMs?: number;
+  /** The largest message that the queue is for; bounds the memory to as many of them as are held. */
   messageBytesMax?: number;
   handle: (message: ReceivedMessage) => Promise<Verdict>;
   /** After this time the message is requeued, although `handle` may still run. */
@@ -30,6 +34,11 @@ export type ConsumerOptions = {
 
 /** A message is requeued only after this pause, so that a fault does not become a loop at full speed. */
 const requeueAfterMs = 1_000;
+/** When so much of the prefetch is held for `slowAfterMs`, or is older than a message that has finished, it may keep others out. */
+const slowShare = 0.5;
+const slowAfterMs = 300;
+const checkEveryMs = 100;
+const usualAfterMsDefault = 60_000;
 const handleWithinMsDefault = 840_000;
 
 /**
@@ -51,6 +60,10 @@ export class Consumer implements ChannelUser {
   /** Oldest first. */
   readonly #handlings = new Set<Handling>();
   #expiry: NodeJS.Timeout | undefined;
+  #check: NodeJS.Timeout | undefined;
+  #slowAt = Number.NEGATIVE_INFINITY;
+  /** When the newest message that has finished arrived; `performance.now()`, ms. */
+  #newestFinishedAt = Number.NEGATIVE_INFINITY;
   #isDraining = false;
   #inFlight = 0;
   #bytes = 0;
@@ -63,6 +76,7 @@ export class Consumer implements ChannelUser {
     this.#prefetch = new AdaptivePrefetch(
       options.prefetch,
       options.messageBytesMax ?? Number.POSITIVE_INFINITY,
+      options.prefetch + (options.prefetchMore ?? 0),
     );
     options.connection.use(this);
   }
@@ -101,10 +115,14 @@ export class Consumer implements ChannelUser {
     });
     this.#subscription = subscription;
     if (this.#isDraining) subscription.pause();
+    const { prefetchMore } = this.#options;
+    if (prefetchMore)
+      this.#check = setInterval(() => this.#adapt(subscription, prefetchMore), checkEveryMs).unref();
     return subscription.channel;
   }
 
   lost(): void {
+    clearInterval(this.#check);
     this.#subscription = undefined;
   }
 
@@ -170,6 +188,7 @@ export class Consumer implements ChannelUser {
   /** A message that took too long has its verdict already. */
   #handled(handling: Handling, verdict: Verdict): void {
     if (!this.#handlings.delete(handling)) return;
+    if (handling.startedAt > this.#newestFinishedAt) this.#newestFinishedAt = handling.startedAt;
     if (verdict === 'ack' || this.#isDraining) this.#finish(handling, verdict);
     else setTimeout(() => this.#finish(handling, verdict), requeueAfterMs);
   }
@@ -199,9 +218,39 @@ export class Consumer implements ChannelUser {
     }
   }
 
+  /** Takes more messages at once when those it has take long, and as many as usual when it is idle and they have not for a while. */
+  #adapt(subscription: Subscription, prefetchMore: number): void {
+    const { usualAfterMs = usualAfterMsDefault } = this.#options;
+    if (this.#isDraining || this.#prefetch.isReduced(Date.now())) return;
+    const now = performance.now();
+    if (this.#isSlow(now)) this.#slowAt = now;
+    if (!subscription.isExtended && this.#slowAt === now) {
+      subscription.extend(prefetchMore).catch(() => {
+        // Its channel is closed, and is opened again.
+      });
+    } else if (subscription.isExtended && this.#inFlight === 0 && now - this.#slowAt > usualAfterMs) {
+      void subscription.end();
+    }
+  }
+
+  #isSlow(now: number): boolean {
+    const before = Math.max(now - slowAfterMs, this.#newestFinishedAt);
+    let older = 0;
+    for (const { startedAt } of this.#handlings) {
+      if (startedAt >= before) return false;
+      older += 1;
+      if (older >= this.#options.prefetch * slowShare) return true;
+    }
+    return false;
+  }
+
   /** The supervisor of the connection opens the channel again, with the prefetch that is right by then. */
   #reopenIfOutgrown(subscription: Subscription): void {
-    if (!this.#isDraining && subscription.prefetch !== this.#prefetch.at(Date.now())) void subscription.end();
+    const now = Date.now();
+    const isOutgrown =
+      subscription.prefetch !== this.#prefetch.at(now) ||
+      (subscription.isExtended && this.#prefetch.isReduced(now));
+    if (!this.#isDraining && isOutgrown) void subscription.end();
   }
 }
 

@@ -9,11 +9,12 @@ export type SubscriptionOptions = {
   onMessage: (subscription: Subscription, message: ConsumeMessage) => void;
 };
 
-/** A consumer of one queue on a channel of its own. */
+/** Consumes one queue on a channel of its own. */
 export class Subscription {
   readonly channel: Channel;
   readonly #options: SubscriptionOptions;
   readonly #acknowledgements: Acknowledgements;
+  readonly #consumerTags: string[] = [];
   #inFlight = 0;
   #isEnding = false;
   #isClosing = false;
@@ -29,16 +30,26 @@ export class Subscription {
     const channel = await model.createChannel();
     // The connection's supervisor sees the close that follows; an unhandled 'error' event would end the process.
     channel.on('error', () => {});
-    await channel.prefetch(options.prefetch);
     const subscription = new Subscription(channel, options);
-    await channel.consume(options.queue, (message) => subscription.#receive(message), {
-      consumerTag: options.consumerTag,
-    });
+    await subscription.#consume(options.prefetch, options.consumerTag);
     return subscription;
   }
 
   get prefetch(): number {
     return this.#options.prefetch;
+  }
+
+  get isExtended(): boolean {
+    return this.#consumerTags.length > 1;
+  }
+
+  /**
+   * Takes so many messages more at once, until it is closed. A second consumer on the same channel: RabbitMQ fixes the prefetch
+   * of one when it begins. Called once; rejects when the channel closes.
+   */
+  async extend(prefetch: number): Promise<void> {
+    if (this.#isEnding) return;
+    await this.#consume(prefetch, `${this.#options.consumerTag}.more`);
   }
 
   /** Messages that the broker has no verdict on. */
@@ -72,15 +83,7 @@ export class Subscription {
    */
   cancel(): Promise<void> {
     this.#isEnding = true;
-    this.#cancelling ??= this.channel.cancel(this.#options.consumerTag).then(
-      () => {
-        // In a cluster a message may still be on its way; amqplib would end the connection for an unknown consumer tag.
-        (this.channel as RegistersConsumers).registerConsumer(this.#options.consumerTag, () => {});
-      },
-      () => {
-        // The channel is closed already.
-      },
-    );
+    this.#cancelling ??= this.#cancelAll();
     return this.#cancelling;
   }
 
@@ -93,6 +96,24 @@ export class Subscription {
     await this.channel.close().catch(() => {
       // It is closed already.
     });
+  }
+
+  async #consume(prefetch: number, consumerTag: string): Promise<void> {
+    this.#consumerTags.push(consumerTag);
+    await this.channel.prefetch(prefetch);
+    await this.channel.consume(this.#options.queue, (message) => this.#receive(message), { consumerTag });
+  }
+
+  async #cancelAll(): Promise<void> {
+    try {
+      for (const consumerTag of this.#consumerTags) {
+        await this.channel.cancel(consumerTag);
+        // In a cluster a message may still be on its way; amqplib would end the connection for an unknown consumer tag.
+        (this.channel as RegistersConsumers).registerConsumer(consumerTag, () => {});
+      }
+    } catch {
+      // The channel is closed already.
+    }
   }
 
   #receive(message: ConsumeMessage | null): void {

@@ -1,6 +1,7 @@
 import { createWorld, type World } from '@hqrelay/testing/world';
 import { waitFor } from '@hqrelay/testing/wait-for';
 import { connect } from 'amqplib';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { BrokerConnection } from '../src/connection/broker-connection.ts';
 import { Consumer, type ConsumerOptions, type ReceivedMessage, type Verdict } from '../src/consumer.ts';
@@ -164,6 +165,85 @@ describe('a consumer', () => {
     const { seen, errors } = holding({ handleWithinMs: 50 });
     await waitFor('the message again', () => seen.redelivered >= 1);
     expect(String(errors[0])).toContain('took longer than 50 ms');
+  });
+
+  it('a consumer takes more messages when most of those it has take long, and leaves all that it did not finish', async () => {
+    const first = published;
+    await publish(100, 100);
+    const { consumer, consuming, held } = holding({ prefetch: 20, prefetchMore: 40 });
+    await waitFor('60 in flight', () => held.length === 60);
+    await consumer.drain(0);
+    await consuming.stop();
+    const left: number[] = [];
+    await broker.pull(queue, async (content) => void left.push(content.readUInt32BE()));
+    expect(left.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => first + i));
+  });
+
+  it('a consumer takes more messages before those that take long have taken all room', async () => {
+    await publish(48, 100);
+    let handled = 0;
+    const most = { inFlight: 0 };
+    const { consumer, finish, held } = holding({
+      prefetch: 20,
+      prefetchMore: 40,
+      handle: async () => {
+        most.inFlight = Math.max(most.inFlight, consumer.inFlight);
+        handled += 1;
+        if (handled > 16) return setTimeout(5, 'ack' as const);
+        return new Promise((resolve) => held.push(resolve));
+      },
+    });
+    await waitFor('the quick ones', async () => handled === 48 && consumer.inFlight === 16);
+    // The quick ones are through before the slow ones are old.
+    expect(most.inFlight).toBeGreaterThan(20);
+    finish();
+    await waitFor('all', async () => consumer.inFlight === 0 && isEmpty());
+  });
+
+  it('a consumer takes no more messages while a few of them take long', async () => {
+    await publish(400, 100);
+    let slow = 0;
+    const most = { inFlight: 0 };
+    const { consumer } = holding({
+      prefetch: 20,
+      prefetchMore: 40,
+      handle: async () => {
+        most.inFlight = Math.max(most.inFlight, consumer.inFlight);
+        slow += 1;
+        await setTimeout(slow <= 9 ? 2_000 : 20);
+        return 'ack';
+      },
+    });
+    await waitFor('all', async () => consumer.inFlight === 0 && isEmpty());
+    expect(most.inFlight).toBe(20);
+  });
+
+  it('a consumer takes its usual number again when it is idle and no message has taken long for a while', async () => {
+    await publish(100, 100);
+    const { consumer, held, finish } = holding({ prefetch: 20, prefetchMore: 40, usualAfterMs: 100 });
+    await waitFor('60 in flight', () => held.length === 60);
+    finish();
+    await waitFor('the others', () => held.length === 40);
+    finish();
+    await waitFor('all finished', () => consumer.inFlight === 0);
+    await setTimeout(500);
+    await waitFor('the consumer', () => consumer.isConsuming);
+    await publish(100, 100);
+    await waitFor('20 in flight', () => held.length === 20);
+    expect((await broker.queueDepths([queue])).get(queue)).toBe(80);
+    await waitFor('60 in flight', () => held.length === 60);
+    finish();
+    await waitFor('the last', () => held.length === 40);
+    finish();
+    await waitFor('all finished', async () => consumer.inFlight === 0 && isEmpty());
+  });
+
+  it('a consumer that has taken more takes fewer while they are too large for its queue', async () => {
+    await publish(50, 100);
+    const holder = holding({ prefetch: 20, prefetchMore: 580 });
+    await waitFor('50 in flight', () => holder.held.length === 50);
+    await publish(100, 64 * kib);
+    await expectBoundedBytes(holder, 150);
   });
 
   it('a consumer that drains sends every verdict at its end, and leaves the messages that it did not start in order', async () => {

@@ -13,11 +13,12 @@ export function createConsumers(
   { consuming }: Stores,
   deps: DispatchDeps,
 ): readonly Consumer[] {
-  const consumers = lanes.map(({ isLive, queue, prefetch, messageBytesMax }) => {
+  const consumers = lanes.map(({ isLive, queue, prefetch, prefetchMore, messageBytesMax }) => {
     const entrance = deps.gate.entrance(queue);
     return new Consumer({
       queue,
       prefetch,
+      prefetchMore,
       messageBytesMax,
       connection: consuming,
       handle: ({ content, redelivered }) => dispatch(deps, { content, redelivered, entrance, isLive }),

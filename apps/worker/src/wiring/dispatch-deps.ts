@@ -51,7 +51,7 @@ export function createDispatchDeps(
 }
 
 function createWorkerSender(config: WorkerConfig, lanes: readonly Lane[]): Sender {
-  const inFlightMax = lanes.reduce((sum, { prefetch }) => sum + prefetch, 0);
+  const inFlightMax = lanes.reduce((sum, { prefetch, prefetchMore }) => sum + prefetch + prefetchMore, 0);
   return createSender({
     policy: parsePolicy({
       allowPrivate: config.allowPrivateEndpoints,
